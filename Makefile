@@ -1,0 +1,48 @@
+# Every command of the project; `make help` lists them.
+PYTHON ?= python3
+PORT ?= 8000
+BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+export OMP_NUM_THREADS := 1
+RUN := $(BIN)/python -m book.pipeline
+
+.DEFAULT_GOAL := help
+.PHONY: help book site serve sync prove check test test-core test-torch lock setup-site setup-full
+
+help: ## list the commands
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+book: site serve ## set up, build and serve the site on this machine
+
+site: setup-site ## build the site into _build/html (no torch needed)
+	@$(RUN).site
+
+serve:
+	@$(RUN).serve --port $(PORT)
+
+sync: setup-full ## execute sections that changed and write their notebooks (FORCE=1: all)
+	@$(RUN).sync $(if $(FORCE),--force)
+
+prove: setup-full ## run the proofs of all cards and write cards.json
+	@$(RUN).prove
+
+check: setup-full ## before every commit: lint, staleness, changed cards and notebooks, unit tests
+	@$(BIN)/python -m book.pipeline.checks quick
+
+test: setup-full ## everything, as CI runs it; needs chromium, a CJK font and a C++ compiler
+	@$(BIN)/python -m book.pipeline.checks all
+
+test-core: setup-full ## everything that needs no browser and no compiler
+	@$(BIN)/python -m book.pipeline.checks core
+
+test-torch: setup-full ## all notebooks and proofs with another torch: make test-torch TORCH=2.11.0
+	@$(RUN).other_torch $(TORCH) $(if $(RECORD),--record)
+
+lock: setup-full ## write the exact versions that are installed to constraints.txt
+	@$(BIN)/pip freeze --exclude-editable | sed -E 's/\+cpu$$//' > constraints.txt
+
+setup-site:
+	@$(PYTHON) book/pipeline/environment.py site
+
+setup-full:
+	@$(PYTHON) book/pipeline/environment.py full

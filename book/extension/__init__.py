@@ -1,0 +1,25 @@
+"""The Sphinx extension that makes the book's pages; each module is one concern."""
+
+from __future__ import annotations
+
+from book.extension import (
+    bilingual,
+    cards,
+    complete,
+    downloads,
+    drawings,
+    drill,
+    exercises,
+    lean,
+    maths,
+    predict,
+    slugs,
+    web,
+)
+
+
+def setup(app):
+    for concern in (slugs, bilingual, maths, drawings, predict, complete, cards, drill, downloads,
+                    exercises, web, lean):
+        concern.setup(app)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

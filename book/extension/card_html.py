@@ -1,0 +1,91 @@
+"""One card as HTML: the question in the open, everything else in a fold that needs no script."""
+
+from __future__ import annotations
+
+import html
+
+from markdown_it import MarkdownIt
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from book.extension.bilingual import spans
+
+_markdown = MarkdownIt("commonmark")
+
+KINDS = {
+    "predict": ("预测", "Predict"), "compare": ("比较", "Compare"), "bug": ("找错", "Find the bug"),
+    "explain": ("解释", "Explain"), "estimate": ("估算", "Estimate"), "design": ("设计", "Design"),
+}
+LEVELS = {"junior": ("初级", "Junior"), "senior": ("高级", "Senior"), "staff": ("资深", "Staff")}
+LABELS = {
+    "reveal": ("翻开答案", "Show the answer"), "output": ("输出", "Output"),
+    "fixed": ("改好之后", "Fixed"), "points": ("好答案要说到", "A good answer covers"),
+    "bonus": ("加分", "bonus"), "myths": ("常见错答", "Common wrong answers"),
+    "follow_ups": ("追问", "Follow-ups"), "proof": ("证明", "Proof"),
+    "sources": ("源码", "Sources"),
+}
+
+
+def label(key: str) -> str:
+    return spans(*LABELS[key])
+
+
+def both(texts: dict[str, str]) -> str:
+    """A bilingual text of a card, its inline Markdown rendered; code alone needs no language."""
+    if texts["zh"] == texts["en"]:
+        return _markdown.renderInline(texts["zh"])
+    return spans(*(_markdown.renderInline(texts[lang]) for lang in ("zh", "en")), escape=False)
+
+
+def code(source: str) -> str:
+    body = highlight(source, PythonLexer(), HtmlFormatter(nowrap=True))
+    return f'<div class="highlight"><pre tabindex="0">{body}</pre></div>'
+
+
+def listing(key: str, items: list[str]) -> str:
+    if not items:
+        return ""
+    return f"<h4>{label(key)}</h4><ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>"
+
+
+def point(entry: dict) -> str:
+    return both(entry) + ("" if entry["must"] else f' <em>({label("bonus")})</em>')
+
+
+def printed(card: dict, key: str) -> str:
+    """What the snippet of the first variant printed when the proof ran; never typed by hand."""
+    text = card.get(key, [""])[0]
+    return f'<pre class="card-shown" tabindex="0">{html.escape(text)}</pre>' if text else ""
+
+
+def answer(card: dict) -> str:
+    """The inside of the fold."""
+    parts = []
+    if output := printed(card, "shown"):
+        parts += [f"<h4>{label('output')}</h4>", output]
+    parts.append(f"<p class='card-answer'>{both(card['answer'])}</p>")
+    if "fixed" in card:
+        parts += [f"<h4>{label('fixed')}</h4>", code(card["snippets_fixed"][0]),
+                  printed(card, "shown_fixed")]
+    parts.append(listing("points", [point(entry) for entry in card["points"]]))
+    parts.append(listing("myths", [f"<b>{both(d['text'])}</b><br>{both(d['why'])}"
+                                   for d in card.get("distractors", [])]))
+    parts.append(listing("follow_ups", [f"<b>{both(f['q'])}</b><br>{both(f['a'])}"
+                                        for f in card.get("follow_ups", []) if "q" in f]))
+    parts.append(f"<details><summary>{label('proof')}</summary>{code(card['proof'])}</details>")
+    parts.append(listing("sources", [f'<a href="{html.escape(s["url"])}"><code>'
+                                     f'{html.escape(s["target"])}</code></a>'
+                                     for s in card["sources"]]))
+    return "".join(parts)
+
+
+def card_html(card: dict) -> str:
+    """The whole card, as an <article> with the card's id as its anchor."""
+    tags = f"{spans(*KINDS[card['kind']])} · {spans(*LEVELS[card['level']])}"
+    snippet = code(card["snippets"][0]) if "code" in card else ""
+    return (
+        f'<article class="card" id="{card["id"]}"><p class="card-tags">{tags}</p>'
+        f'<div class="card-question" role="heading" aria-level="3">{both(card["question"])}</div>'
+        f"{snippet}<details><summary>{label('reveal')}</summary>{answer(card)}</details></article>"
+    )

@@ -1,0 +1,53 @@
+"""Complete beats: the cell stands with its blanks; the solution and its output are in a fold."""
+
+from __future__ import annotations
+
+from docutils import nodes
+from sphinx.transforms import SphinxTransform
+
+from book.extension.bilingual import raw, spans
+from book.pipeline.blanks import blanked
+
+LABEL = ("轮到你写", "Your turn")
+NOTE = (
+    "在 notebook 里补上写着 <code># blank</code> 的行，下一格会检查。",
+    "Write the lines marked <code># blank</code> in the notebook; the next cell checks them.",
+)
+SOLUTION = ("参考答案", "Solution")
+
+
+class BlankCells(SphinxTransform):
+    """Blank the source of each complete cell and fold what it held."""
+
+    default_priority = 510
+
+    def apply(self, **kwargs) -> None:
+        cells = self.document.findall(
+            lambda n: isinstance(n, nodes.container) and n.get("nb_element") == "cell_code"
+        )
+        for cell in list(cells):
+            if cell.get("cell_metadata", {}).get("complete"):
+                self.blank(cell)
+
+    def blank(self, cell: nodes.container) -> None:
+        source, *outputs = cell.children
+        solution = source.deepcopy()
+        block = next(source.findall(nodes.literal_block))
+        block.rawsource = blanked(block.astext())  # Sphinx highlights a block equal to its source
+        block.children = []
+        block += nodes.Text(block.rawsource)
+        cell.children = []
+        cell["classes"].append("complete")
+        cell.extend([
+            raw(f'<p class="complete-label">{spans(*LABEL)}</p>'),
+            source,
+            raw(f'<p class="complete-note">{spans(*NOTE, escape=False)}</p>'
+                f'<details class="fold"><summary>{spans(*SOLUTION)}</summary>'),
+            solution,
+            *outputs,
+            raw("</details>"),
+        ])
+
+
+def setup(app):
+    app.add_transform(BlankCells)

@@ -1,0 +1,48 @@
+"""Our scripts and styles: bundled from book/web, linked only where a page uses them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sphinx.util.fileutil import copy_asset
+
+ROOT = Path(__file__).resolve().parents[2]
+BUNDLES = ROOT / "_build" / "web"
+TEMPLATES = Path(__file__).with_name("templates")
+KATEX = ROOT / "node_modules" / "katex" / "dist"
+
+# a module script is linked to the pages that hold its element
+ELEMENTS = {"<predict-cell": "predict.js", "<stride-explorer": "stride-explorer.js",
+            "<card-drill": "drill.js"}
+
+
+def configure(app, config) -> None:
+    config.templates_path.insert(0, str(TEMPLATES))
+    # Not a folder named _static: Jupyter Book would link every script below it to every page.
+    config.html_static_path.append(str(BUNDLES))
+
+
+def link_elements(app, pagename, templatename, context, doctree) -> None:
+    body = context.get("body", "")
+    for tag, script in ELEMENTS.items():
+        if tag in body:
+            app.add_js_file(script, type="module")
+    context["early_script"] = (BUNDLES / "early.js").read_text(encoding="utf-8")
+    context["default_mode"] = "auto"
+
+
+def copy_katex(app, exception) -> None:
+    """KaTeX's stylesheet and its fonts; a browser fetches only the fonts a page uses."""
+    if exception is None:
+        target = Path(app.outdir) / "_static" / "katex"
+        copy_asset(str(KATEX / "katex.min.css"), str(target))
+        copy_asset(str(KATEX / "fonts"), str(target / "fonts"),
+                   excluded=lambda path: path.endswith((".ttf", ".woff")))
+
+
+def setup(app):
+    app.connect("config-inited", configure)
+    app.connect("html-page-context", link_elements)
+    app.connect("build-finished", copy_katex, priority=400)
+    app.add_css_file("book.css", priority=900)
+    app.add_js_file("language.js", loading_method="defer")

@@ -1,0 +1,190 @@
+"""Faded forms of a companion: the reader writes again what the list of a chapter takes out.
+
+    python -m book.pipeline.faded chapters/02-autograd/exercises.yaml FOLDER
+
+An `exercises.yaml` names the companion, the program that checks what the reader wrote, and
+functions, each with its form:
+
+    worked    left whole, to be read first
+    blanks    the lines that begin with one of `lines` are cut to `...  # blank`
+    tests     the body is cut; name, signature and docstring stay
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import io
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+from book.pipeline.blanks import COUNT, blank
+from book.pipeline.paths import CODE, relative
+
+CUT = ("blanks", "tests")  # the forms that make a file
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class FadeError(Exception):
+    """A list or a cut that cannot be made: one line, what, where, how to mend."""
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A function of the companion, `Scalar.tanh`, and how much of it the reader is given."""
+
+    name: str
+    form: str
+    lines: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Exercises:
+    """What an `exercises.yaml` holds."""
+
+    companion: Path
+    check: Path
+    functions: list[Exercise]
+
+    def of(self, form: str) -> list[Exercise]:
+        return [exercise for exercise in self.functions if exercise.form == form]
+
+    def file(self, form: str) -> str:
+        """Name of the file that has a form cut out."""
+        return f"{self.companion.stem}_{form}.py"
+
+
+# ---- the list ----------------------------------------------------------------------------------
+
+def read(path: Path) -> Exercises:
+    """The exercises of a chapter; FadeError in one line where the file does not say what."""
+    try:
+        value = yaml.safe_load(path.read_text(encoding="utf-8"))
+        functions = [Exercise(**entry) for entry in value.pop("functions")]
+        found = Exercises(CODE / value.pop("companion"), path.with_name(value.pop("check")),
+                          functions)
+    except (yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
+        raise FadeError(f"{relative(path)}: {' '.join(str(error).split())}; write companion, "
+                        f"check and functions, each with name, form and lines") from None
+    for file in (found.companion, found.check):
+        if not file.is_file():
+            raise FadeError(f"{relative(path)}: no file {relative(file)}; name one that exists")
+    return found
+
+
+def files(path: Path) -> dict[str, str]:
+    """What a reader downloads, file name -> text: companion, check, a file for each form cut."""
+    exercises = read(path)
+    original = exercises.companion.read_text(encoding="utf-8")
+    made = {file.name: file.read_text(encoding="utf-8")
+            for file in (exercises.companion, exercises.check)}
+    texts = dict.fromkeys(CUT, original)
+    for exercise in exercises.functions:
+        try:
+            faded = fade(texts.get(exercise.form, original), exercise.name, exercise.form,
+                         exercise.lines)
+        except FadeError as error:
+            raise FadeError(f"{relative(path)}: {error}") from None
+        texts[exercise.form] = faded
+    return made | {exercises.file(form): texts[form] for form in CUT if exercises.of(form)}
+
+
+# ---- the cut -----------------------------------------------------------------------------------
+
+def fade(source: str, name: str, form: str, lines: Sequence[str] = ()) -> str:
+    """`source` with the function `name` (`zero_grad`, `Scalar.tanh`) in one of the forms.
+
+    What is not cut stays byte for byte. FadeError if there is no such function, form or line, or
+    if what is left would be no Python.
+    """
+    function = _find(ast.parse(source), name)
+    text = list(io.StringIO(source, newline=""))  # lines as `ast` counts them, with their ends
+    if form == "blanks":
+        _blank(text, function, name, lines)
+    elif form == "tests":
+        _cut(text, function, name)
+    elif form != "worked":
+        raise FadeError(f"'{name}': no form '{form}'; write worked, blanks or tests")
+    try:
+        ast.parse("".join(text))
+    except SyntaxError:
+        raise FadeError(f"'{name}': what is left is no Python; blank whole statements") from None
+    return "".join(text)
+
+
+def _functions(body: list[ast.stmt], prefix: str = "") -> dict[str, Function]:
+    found: dict[str, Function] = {}
+    for node in body:
+        if isinstance(node, Function):
+            found[prefix + node.name] = node
+        elif isinstance(node, ast.ClassDef):
+            found |= _functions(node.body, f"{prefix}{node.name}.")
+    return found
+
+
+def _find(tree: ast.Module, name: str) -> Function:
+    functions = _functions(tree.body)
+    if name not in functions:
+        near = difflib.get_close_matches(name, functions, n=3) or list(functions)[:3]
+        raise FadeError(f"no function '{name}' in the companion; near to it: {', '.join(near)}")
+    return functions[name]
+
+
+def _body(function: Function, name: str) -> range:
+    """Indices of the lines of the body, docstring and the comments before it left out."""
+    documented = ast.get_docstring(function) is not None
+    statements = function.body[documented:]
+    if not statements:
+        raise FadeError(f"'{name}' has no body to cut; leave it out")
+    first = function.body[0].end_lineno if documented else statements[0].lineno - 1
+    if statements[0].lineno <= (first if documented else function.lineno):
+        raise FadeError(f"'{name}' stands on one line; give its body lines of its own")
+    return range(first, function.end_lineno)
+
+
+def _blank(text: list[str], function: Function, name: str, lines: Sequence[str]) -> None:
+    if len(lines) not in COUNT:
+        raise FadeError(f"'{name}': {len(lines)} lines; name {COUNT[0]} to {COUNT[-1]}")
+    body = _body(function, name)
+    for start in lines:
+        places = [i for i in body if text[i].strip().startswith(start)]
+        if len(places) != 1:
+            raise FadeError(f"'{name}': {len(places)} lines begin with {start!r}; "
+                            f"name each by a beginning of its own")
+        text[places[0]] = blank(text[places[0]].rstrip("\r\n")) + _end(text[places[0]])
+
+
+def _cut(text: list[str], function: Function, name: str) -> None:
+    body = _body(function, name)
+    first = text[function.body[-1].lineno - 1]
+    indentation = first[:len(first) - len(first.lstrip())]
+    last = text[body[-1]]
+    text[body.start:body.stop] = [
+        f'{indentation}raise NotImplementedError("{name} is yours to write"){_end(last)}']
+
+
+def _end(line: str) -> str:
+    return line[len(line.rstrip("\r\n")):]
+
+
+def main() -> int:
+    if len(sys.argv) != 3:
+        sys.exit("faded: name an exercises.yaml and the folder to write to")
+    try:
+        made = files(Path(sys.argv[1]).resolve())
+    except (FadeError, OSError) as error:
+        sys.exit(str(error))
+    folder = Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in made.items():
+        (folder / name).write_text(text, encoding="utf-8")
+        print(folder / name)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+"""Run all notebooks and proofs with another torch, in an environment of its own.
+
+    python -m book.pipeline.other_torch 2.11.0             which claims still hold there?
+    python -m book.pipeline.other_torch 2.11.0 --record    also store the result for the status page
+
+Outputs of cells tagged `pinned-torch` and stored card results are run there, not compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+from book.pipeline.paths import ROOT, write_atomic
+
+RESULTS = ROOT / "benchmarks" / "results" / "torch-versions.json"
+TORCH = re.compile(r"^torch==\S+", re.M)
+
+
+def environment(version: str) -> Path:
+    """The Python of `.venv-torch-VERSION`, installed on first use (a CUDA torch is gigabytes)."""
+    venv = ROOT / f".venv-torch-{version}"
+    python = venv / "bin" / "python"
+    if (venv / ".done").exists():
+        return python
+    print(f"test-torch: installing torch {version} into {venv.name} …", flush=True)
+    subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
+    for name in ("requirements-site.txt", "requirements.txt", "constraints.txt"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        (venv / name).write_text(TORCH.sub(f"torch=={version}", text), encoding="utf-8")
+    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+               "-r", "requirements.txt", "-c", "constraints.txt"]
+    if index := os.environ.get("TORCH_INDEX"):
+        command += ["--extra-index-url", index]
+    if subprocess.run(command, cwd=venv, check=False).returncode:
+        sys.exit(f"test-torch: torch {version} could not be installed; its messages stand above")
+    (venv / ".done").touch()
+    return python
+
+
+def run_notebooks(python: Path) -> dict:
+    """{cells, failed: [notebook and cell]} of nbval over all notebooks."""
+    report = ROOT / "_build" / "other-torch.xml"
+    report.parent.mkdir(exist_ok=True)
+    subprocess.run(
+        [str(python), "-m", "pytest", "chapters", "--nbval", "--nbval-current-env", "-n", "2",
+         "--dist", "loadscope", f"--junitxml={report}"], cwd=ROOT, check=False)
+    cases = list(ElementTree.parse(report).iter("testcase"))
+    failed = [f"{case.get('classname')} {case.get('name')}" for case in cases
+              if case.find("failure") is not None or case.find("error") is not None]
+    return {"cells": len(cases), "failed": failed}
+
+
+def run_proofs(python: Path) -> dict:
+    """{proved, failed: [line of the prover]} of all cards."""
+    done = subprocess.run([str(python), "-m", "book.pipeline.prove", "--verify"], cwd=ROOT,
+                          check=False, capture_output=True, text=True)
+    print(done.stdout, done.stderr, sep="")
+    proved = re.search(r"(\d+) of \d+ cards proved", done.stdout + done.stderr)
+    failed = re.findall(r"^chapters/.*$", done.stdout + done.stderr, re.M)
+    return {"proved": int(proved[1]) if proved else 0, "failed": failed}
+
+
+def record(version: str, result: dict) -> None:
+    """Keep the newest result of each torch."""
+    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    results[version] = result
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(RESULTS, json.dumps(dict(sorted(results.items())), indent=1) + "\n")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="notebooks and proofs under another torch")
+    parser.add_argument("version", help="a release of torch, such as 2.11.0")
+    parser.add_argument("--record", action="store_true", help="store the result")
+    options = parser.parse_args()
+    started = time.perf_counter()
+    python = environment(options.version)
+    result = {"notebooks": run_notebooks(python), "cards": run_proofs(python),
+              "python": platform.python_version(), "machine": platform.machine(),
+              "date": datetime.date.today().isoformat()}
+    failed = result["notebooks"]["failed"] + result["cards"]["failed"]
+    print(*failed, sep="\n")
+    print(f"torch {options.version}: {result['notebooks']['cells']} cells, "
+          f"{result['cards']['proved']} cards proved, {len(failed)} failures, "
+          f"{time.perf_counter() - started:.0f} s")
+    if options.record:
+        record(options.version, result)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

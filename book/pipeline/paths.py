@@ -1,0 +1,26 @@
+"""Where things are, relative to the repository's root, and how they are named in messages."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAPTERS = ROOT / "chapters"
+CODE = ROOT / "code"
+SITE = ROOT / "_build" / "html"
+
+
+def relative(path: Path) -> str:
+    """The path as a reader of the repository knows it."""
+    path = Path(path).resolve()
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Replace the file's content in one step, so that no half-written file is ever seen."""
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
+        file.write(text)
+    written = Path(file.name)
+    written.chmod(0o644)
+    written.replace(path)

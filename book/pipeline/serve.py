@@ -1,0 +1,51 @@
+"""Serve `_build/html` on this machine and print the address."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import functools
+import http.server
+import sys
+
+from book.pipeline.paths import SITE
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    extensions_map = http.server.SimpleHTTPRequestHandler.extensions_map | {
+        ".js": "text/javascript",
+        ".woff2": "font/woff2",
+    }
+
+    def log_message(self, *args: object) -> None:
+        """Requests are not worth a line each."""
+
+
+def refusal(port: int, error: Exception) -> str:
+    """Why a port cannot be had, and which to try."""
+    if getattr(error, "errno", None) == errno.EADDRINUSE:
+        return f"serve: port {port} is in use; try `make book PORT={port + 1}`"
+    return f"serve: port {port} cannot be had ({error}); try `make book PORT=8000`"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="serve the built site on localhost")
+    parser.add_argument("--port", type=int, default=8000)
+    port = parser.parse_args().port
+    if not (SITE / "index.html").exists():
+        sys.exit("serve: no site in _build/html; run `make site`")
+    handler = functools.partial(Handler, directory=str(SITE))
+    try:
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
+    except (OSError, OverflowError) as error:  # the latter above port 65535
+        sys.exit(refusal(port, error))
+    print(f"The book is at http://localhost:{port}/  (Ctrl-C stops)", flush=True)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        print()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,395 @@
+"""References into the source of PyTorch: a target becomes the address of a line, or an error.
+
+Three kinds of target, written as Markdown links `[label](torch:TARGET)` and in `sources:` of cards:
+
+    torch.nn.Module.__setattr__                            a Python name
+    torch/include/c10/core/TensorImpl.h:storage_offset     a header of the installed torch : symbol
+    aten/src/ATen/native/native_functions.yaml:view        a list of operators : operator
+    aten/src/ATen/TensorUtils.cpp:computeStride_impl       a file that only the repository has,
+                                                           recorded in tagged_sources.json
+
+    python -m book.pipeline.sources [FILES]                       check every reference
+    python -m book.pipeline.sources --add TARGET --tag v2.13.0 --checkout PATH --lines 335-410
+    python -m book.pipeline.sources --recheck PATH [--tag TAG]    compare recorded lines
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import hashlib
+import importlib
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from datetime import date
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+from book.pipeline import symbols
+from book.pipeline.paths import CHAPTERS, CODE, ROOT, relative, write_atomic
+
+REPOSITORY = "https://github.com/pytorch/pytorch/blob"
+TAGGED = Path(__file__).with_name("tagged_sources.json")
+
+# Where the wheel keeps files of the repository: (folder below site-packages, path in repository).
+WHEEL = (
+    ("torch/include/ATen/", "aten/src/ATen/"),
+    ("torch/include/c10/", "c10/"),
+    ("torch/include/torch/", "torch/"),
+    ("torchgen/packaged/ATen/", "aten/src/ATen/"),
+    ("torchgen/packaged/autograd/", "tools/autograd/"),
+)
+# The wheel's build wraps most headers in `#if … #else #error #endif`: one line more than the
+# repository has (tools/wrap_headers.py of PyTorch).
+GUARD = "#if !defined(TORCH_STABLE_ONLY) && !defined(TORCH_TARGET_VERSION)\n"
+
+OPERATORS = "aten/src/ATen/native/native_functions.yaml"
+
+# Files that nobody wrote: most exist only after a build, a few are kept in the repository.
+GENERATED_PATH = re.compile(
+    r"ATen/ops/|/generated/|_generated|generated_|ATen/\w*Functions(_inl)?\.h|ATen/Config\.h|"
+    r"ATen/cuda/CUDAConfig\.h|cmake_macros\.h|\bversion\.(h|py)$|\.pyi$|"
+    r"ATen/(RegistrationDeclarations|VmapGeneratedPlumbing|Operators|MethodOperators)\.h|"
+    r"ATen/core/(TensorBody|aten_interned_strings|enum_tag)\.h|/core/enum_tag\.h"
+)
+GENERATED_HEAD = re.compile(r"@" r"generated|automatically generated|auto-?generated", re.I)
+
+# Whatever is code is taken first, so that a link inside code stays text.
+MARKDOWN = re.compile(
+    r"(?P<fence>^(?P<f>`{3,}|~{3,})[^\n]*\n.*?(?:^(?P=f)[`~]*[ \t]*$|\Z))|"
+    r"(?<!!)\[(?P<label>(?:`+[^`\n]*`+|[^\[\]`])*)\]\(torch:(?P<target>[^()\s]*)\)|"
+    r"(?P<code>(?P<c>`+)(?!`).*?(?<!`)(?P=c)(?!`))",
+    re.M | re.S,
+)
+LINE = re.compile(r"^(\d+)-(\d+)$")
+# a file of torch with a symbol, as docstrings of code/ name it
+IN_CODE = re.compile(r"\b(?:torch/include|torch/csrc|aten/src|tools/autograd)/[\w/.]+:[\w:.]+")
+
+
+class SourceError(Exception):
+    """A reference that leads nowhere: what is gone and where to look, in one line."""
+
+
+# ---- one target --------------------------------------------------------------------------------
+
+@cache
+def resolve(target: str) -> str:
+    """Address of the line(s) that a target means, at the commit the installed torch is built from.
+
+    Raises SourceError. Nothing of torch is imported unless a Python name is not found.
+    """
+    if "/" not in target:
+        return _python(target)
+    path, _, symbol = target.partition(":")
+    if not symbol:
+        raise SourceError(f"{target}: no symbol; write {path}:SYMBOL")
+    if path.endswith(".py"):
+        dotted = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        raise SourceError(f"{target}: Python has a name of its own; write {dotted}.{symbol}")
+    if installed := _installed(path):
+        return _file(target, *installed, symbol)
+    return _tagged(target)
+
+
+def _python(target: str) -> str:
+    packages = _packages()
+    place = packages.find(target)
+    if place is None:
+        raise SourceError(f"{target}: {_why_missing(target)}")
+    path, line = place
+    wheel = path.relative_to(_site()).as_posix()
+    _refuse_generated(target, wheel, path)
+    return _address(wheel, line)
+
+
+def _file(target: str, file: Path, path: str, symbol: str) -> str:
+    """A file of the wheel that is not Python; `path` is its name in the repository."""
+    _refuse_generated(target, path, file)
+    text = file.read_text(encoding="utf-8").removeprefix(GUARD)
+    is_yaml = file.suffix == ".yaml"
+    line = (symbols.yaml_line if is_yaml else symbols.cpp_line)(text, symbol)
+    if line is None:
+        names = (symbols.yaml_names if is_yaml else symbols.cpp_names)(text)
+        raise SourceError(f"{target}: {path} neither defines nor declares `{symbol}`"
+                          f"{_near(symbol, names)}{_elsewhere(file, symbol)}")
+    return _address(path, line)
+
+
+def _tagged(target: str) -> str:
+    entry = _records().get(target)
+    if entry is None:
+        raise SourceError(
+            f"{target}: neither in the installed torch nor recorded in {relative(TAGGED)}; record "
+            f"it: python -m book.pipeline.sources --add {target} --tag v{_version()} --checkout "
+            f"PATH --lines A-B{_near(target, _records())}")
+    if entry["tag"] != f"v{_version()}":
+        raise SourceError(f"{target}: recorded at {entry['tag']}, and torch is {_version()}; run "
+                          f"python -m book.pipeline.sources --recheck PATH --tag v{_version()}")
+    path = target.partition(":")[0]
+    return f"{REPOSITORY}/{entry['tag']}/{path}#L{entry['first']}-L{entry['last']}"
+
+
+def _elsewhere(file: Path, symbol: str) -> str:
+    """Headers of the same folder that have the symbol, since declarations move between files."""
+    beside = [other for other in sorted(file.parent.glob(f"*{file.suffix}")) if other != file]
+    found = [other.name for other in beside if file.suffix != ".yaml"
+             and symbols.cpp_line(other.read_text(encoding="utf-8"), symbol)]
+    return f"; look in {', '.join(found[:3])}" if found else ""
+
+
+def _address(path: str, line: int) -> str:
+    return f"{REPOSITORY}/{_commit()}/{path}#L{line}"
+
+
+def _installed(path: str) -> tuple[Path, str] | None:
+    """(file, path in the repository) of what the wheel ships; None for other files."""
+    for wheel, repository in WHEEL:
+        if path.startswith(wheel):
+            return _existing(path), repository + path.removeprefix(wheel)
+        file = _site() / wheel / path.removeprefix(repository)
+        if path.startswith(repository) and file.is_file():
+            if wheel.startswith("torch/include/"):
+                raise SourceError(f"{path}: the installed torch has this header; write "
+                                  f"{wheel}{path.removeprefix(repository)}")
+            return file, path
+    if path.startswith("torch/include/"):
+        raise SourceError(f"{path}: a library of others, not kept in PyTorch's repository; refer "
+                          f"to its own site")
+    return None
+
+
+def _existing(path: str) -> Path:
+    file = _site() / path
+    if not file.is_file():
+        beside = [p.name for p in file.parent.glob("*")] if file.parent.is_dir() else []
+        raise SourceError(f"{path}: not in torch {_version()}{_near(file.name, beside)}")
+    return file
+
+
+def _refuse_generated(target: str, path: str, file: Path) -> None:
+    head = "".join(file.read_text(encoding="utf-8").splitlines(keepends=True)[:10])
+    if GENERATED_PATH.search(path) or GENERATED_HEAD.search(head):
+        raise SourceError(f"{target}: in a generated file; refer to what it is made from: "
+                          f"{OPERATORS}, tools/autograd/derivatives.yaml or a template in "
+                          f"tools/autograd/templates/")
+
+
+def _why_missing(target: str) -> str:
+    """Imports torch, to tell what is written in C++ from what does not exist."""
+    if target.partition(".")[0] not in ("torch", "torchgen"):
+        return "not a name of torch; write torch.… or a path in its repository"
+    parent, _, name = target.rpartition(".")
+    at_run_time = dir(_value(parent))
+    if name not in at_run_time:
+        names = [full.rpartition(".")[2] for full in _packages().names(target)]
+        return f"torch {_version()} has no such name{_near(name, [*names, *at_run_time])}"
+    return ("written in C++ or made at run time, so no Python line defines it; refer to a header "
+            f"torch/include/…:SYMBOL, a .cpp, or {OPERATORS}:{name}")
+
+
+def _value(dotted: str) -> object:
+    """What a name is bound to at run time; None where it is not."""
+    module, names = _packages().split(dotted)
+    try:
+        value = importlib.import_module(module)
+        for name in names:
+            value = getattr(value, name)
+    except (ImportError, AttributeError):
+        return None
+    return value
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    found = [n for n in difflib.get_close_matches(name, sorted(set(names)), 4, 0.75) if n != name]
+    return f" (near: {', '.join(found[:3])})" if found else ""
+
+
+# ---- the installed torch -----------------------------------------------------------------------
+
+@cache
+def _site() -> Path:
+    spec = importlib.util.find_spec("torch")
+    if spec is None:
+        raise SourceError("torch is not installed here; run `make book` first")
+    return Path(spec.submodule_search_locations[0]).parent
+
+
+@cache
+def _packages() -> symbols.Packages:
+    return symbols.Packages(_site())
+
+
+@cache
+def _version_file() -> str:
+    return (_site() / "torch/version.py").read_text(encoding="utf-8")
+
+
+def _commit() -> str:
+    return re.search(r"^git_version = '(\w+)'", _version_file(), re.M)[1]
+
+
+def _version() -> str:
+    """2.13.0, without what stands after a plus sign."""
+    return re.search(r"^__version__ = '([^'+]+)", _version_file(), re.M)[1]
+
+
+# ---- references in texts -----------------------------------------------------------------------
+
+def links(text: str) -> list[tuple[str, str]]:
+    """(label, target) of every torch: link of a Markdown text, code excepted."""
+    return [(m["label"], m["target"]) for m in _link_matches(text)]
+
+
+def resolve_links(markdown: str) -> str:
+    """The text with the target of each torch: link replaced by its address. Raises SourceError."""
+    def address(match: re.Match) -> str:
+        if match["target"] is None:
+            return match[0]
+        return f"[{match['label']}]({resolve(match['target'])})"
+    return MARKDOWN.sub(address, markdown)
+
+
+def check_all(files: Iterable[Path]) -> list[str]:
+    """`FILE:LINE: …` for each reference of Markdown and card files that does not resolve."""
+    return [finding for file in files for finding in _check(Path(file))]
+
+
+def all_files() -> list[Path]:
+    return [*sorted(CHAPTERS.glob("*/*.md")), *sorted(CHAPTERS.glob("*/cards.yaml")),
+            *sorted((ROOT / "book").glob("*.md")), *sorted(CODE.rglob("*.py"))]
+
+
+def _check(file: Path) -> Iterator[str]:
+    text = file.read_text(encoding="utf-8")
+    if file.suffix == ".py":
+        matches = [(m[0].rstrip("."), m.start()) for m in IN_CODE.finditer(text)]
+    else:
+        matches = _card_sources(text) if file.suffix == ".yaml" else []
+        matches += [(m["target"], m.start()) for m in _link_matches(text)]
+    for target, offset in sorted(matches, key=lambda pair: pair[1]):
+        try:
+            resolve(target)
+        except SourceError as error:
+            yield f"{relative(file)}:{text.count(chr(10), 0, offset) + 1}: {error}"
+
+
+def _link_matches(text: str) -> list[re.Match]:
+    return [match for match in MARKDOWN.finditer(text) if match["target"] is not None]
+
+
+def _card_sources(text: str) -> list[tuple[str, int]]:
+    """(target, offset) of the items of every `sources:` list in a cards.yaml."""
+    def walk(node: yaml.Node, key: str = "") -> Iterator[yaml.Node]:
+        if isinstance(node, yaml.MappingNode):
+            for name, value in node.value:
+                yield from walk(value, name.value)
+        elif isinstance(node, yaml.SequenceNode):
+            for item in node.value:
+                yield from walk(item, key)
+        elif key == "sources":
+            yield node
+    root = yaml.compose(text)
+    return [(node.value, node.start_mark.index) for node in (walk(root) if root else ())]
+
+
+# ---- lines recorded from a checkout ------------------------------------------------------------
+
+def add(target: str, tag: str, checkout: Path, lines: str) -> None:
+    """Record the lines `A-B` that a target means at a tag. Raises SourceError."""
+    if not (match := LINE.match(lines)):
+        raise SourceError(f"--lines {lines}: write two numbers, as in 335-410")
+    first, last = int(match[1]), int(match[2])
+    path, _, symbol = target.partition(":")
+    text = _at_tag(checkout, tag, path)
+    if not 1 <= first <= last <= len(text):
+        raise SourceError(f"{target}: {path} has {len(text)} lines at {tag}, not {lines}")
+    name = symbol.rpartition("::")[2]
+    if not name or not re.search(rf"\b{re.escape(name)}\b", "\n".join(text[first - 1:last])):
+        raise SourceError(f"{target}: lines {lines} of {path} do not contain `{name}`")
+    entry = {"tag": tag, "first": first, "last": last,
+             "sha256": _digest(text[first - 1:last]), "date": date.today().isoformat()}
+    records = _records() | {target: entry}
+    write_atomic(TAGGED, json.dumps(records, indent=2, sort_keys=True) + "\n")
+
+
+def recheck(checkout: Path, tag: str | None = None) -> list[str]:
+    """Findings on recorded lines that differ at their tag, or at another one that is given."""
+    return [finding for target, entry in _records().items()
+            if (finding := _recheck(target, entry, checkout, tag or entry["tag"]))]
+
+
+def _recheck(target: str, entry: dict, checkout: Path, tag: str) -> str | None:
+    try:
+        text = _at_tag(checkout, tag, target.partition(":")[0])
+    except SourceError as error:
+        return str(error)
+    first, length = entry["first"], entry["last"] - entry["first"] + 1
+    same = [start + 1 for start in range(len(text) - length + 1)
+            if _digest(text[start:start + length]) == entry["sha256"]]
+    if first in same and tag == entry["tag"]:
+        return None
+    if same:
+        moved = first if first in same else same[0]
+        return (f"{target}: the same lines are {moved}-{moved + length - 1} at {tag}; record them: "
+                f"--add {target} --tag {tag} --lines {moved}-{moved + length - 1}")
+    return f"{target}: its lines changed at {tag}; read them again, mend the text, then --add"
+
+
+def _at_tag(checkout: Path, tag: str, path: str) -> list[str]:
+    show = subprocess.run(["git", "-C", checkout, "show", f"{tag}:{path}"], capture_output=True,
+                          encoding="utf-8", check=False)
+    if show.returncode:
+        raise SourceError(f"{tag}:{path}: not in {checkout}; fetch the tag there first")
+    return show.stdout.splitlines()
+
+
+def _digest(lines: list[str]) -> str:
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _records() -> dict[str, dict]:
+    return json.loads(TAGGED.read_text(encoding="utf-8"))
+
+
+# ---- command -----------------------------------------------------------------------------------
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="check references into PyTorch's source")
+    parser.add_argument("files", nargs="*", type=Path, help="texts and cards (default: all)")
+    parser.add_argument("--add", metavar="TARGET", help="record lines of a file of the repository")
+    parser.add_argument("--recheck", type=Path, metavar="CHECKOUT", help="compare recorded lines")
+    parser.add_argument("--tag", help="a tag of PyTorch, such as v2.13.0")
+    parser.add_argument("--checkout", type=Path, help="a clone of PyTorch that has the tag")
+    parser.add_argument("--lines", metavar="A-B", help="first and last line")
+    options = parser.parse_args(arguments)
+    if options.add and not (options.tag and options.checkout and options.lines):
+        parser.error("--add needs --tag, --checkout and --lines")
+    findings = _guarded(lambda: _run(options))
+    print(*findings, sep="\n", end="\n" if findings else "")
+    return 1 if findings else 0
+
+
+def _run(options: argparse.Namespace) -> list[str]:
+    if options.add:
+        add(options.add, options.tag, options.checkout, options.lines)
+        return []
+    if options.recheck:
+        return recheck(options.recheck, options.tag)
+    return check_all(options.files or all_files())
+
+
+def _guarded(action: Callable[[], list[str]]) -> list[str]:
+    try:
+        return action()
+    except SourceError as error:
+        return [str(error)]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

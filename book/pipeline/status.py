@@ -1,0 +1,71 @@
+"""What the book can say of its own state, read from committed files: no torch, nothing executed."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from book.pipeline import card_report, cards, notebook
+from book.pipeline.paths import CHAPTERS, ROOT, relative
+
+RESULTS = ROOT / "benchmarks" / "results"
+MARKED = ("pinned-torch", "cuda")
+
+
+def recorded(name: str) -> dict[str, Any]:
+    """A result that a record command wrote; empty while nothing was recorded."""
+    file = RESULTS / f"{name}.json"
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+
+
+def versions() -> dict[str, str]:
+    """Versions with which outputs were made and pages are built."""
+    locked = json.loads((ROOT / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    return {
+        "torch": notebook.pinned_torch(),
+        "Python": ".".join(map(str, notebook.PINNED_PYTHON)),
+        "jupyter-book": version("jupyter-book"),
+        "KaTeX": locked["node_modules/katex"]["version"],
+        "ts-fsrs": locked["node_modules/ts-fsrs"]["version"],
+    }
+
+
+def chapters(report: dict[str, Any]) -> list[dict[str, Any]]:
+    """Per chapter folder: notebooks, code cells that nbval compares, cards by kind."""
+    rows = []
+    for folder in sorted(path for path in CHAPTERS.iterdir() if path.is_dir()):
+        books = [nbformat.read(file, 4) for file in sorted(folder.glob("*.ipynb"))]
+        cells = [cell for book in books for cell in notebook.code_cells(book)]
+        slug = folder.name.split("-", 1)[1]
+        rows.append({"folder": folder.name, "notebooks": len(books), "cells": len(cells),
+                     "cards": report["chapters"].get(slug, {"total": 0, "kind": {}})})
+    return rows
+
+
+def marked_cells() -> list[dict[str, str]]:
+    """Cells whose output is compared under the pinned torch only, or that need a GPU."""
+    rows = []
+    for file in sorted(CHAPTERS.glob("*/*.ipynb")):
+        for cell in notebook.code_cells(nbformat.read(file, 4)):
+            for tag in set(MARKED) & set(cell.metadata.get("tags", [])):
+                first = next(line for line in cell.source.splitlines() if line.strip())
+                rows.append({"file": relative(file), "tag": tag, "line": first})
+    return rows
+
+
+def status(root: Path = ROOT) -> dict[str, Any]:
+    """Everything the status page shows."""
+    book, problems = cards.load(root)
+    if problems:
+        raise ValueError(f"cards cannot be read: {problems[0]}")
+    report = card_report.report(book)
+    return {
+        "versions": versions(), "chapters": chapters(report), "marked": marked_cells(),
+        "cards": report["total"], "errata": report["errata"],
+        "torch-versions": recorded("torch-versions"), "cuda": recorded("cuda"),
+        "pages": recorded("pages"), "notebooks": recorded("notebooks"),
+    }

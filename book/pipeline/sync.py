@@ -1,0 +1,189 @@
+"""`chapters/*/*.md` -> executed `*.ipynb` with golden outputs; the same input gives the same bytes.
+
+    python -m book.pipeline.sync            bring every notebook up to date
+    python -m book.pipeline.sync --check    only say which are stale or were edited by hand
+    python -m book.pipeline.sync --force    execute all, and renew outputs that are not compared
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+from nbformat.reader import NotJSONError
+
+from book.pipeline import lint, sources
+from book.pipeline import notebook as nb
+from book.pipeline.paths import CHAPTERS, CODE, relative, write_atomic
+
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"  # holds a random model id
+KEPT = "nbval-ignore-output"
+
+
+class SyncError(Exception):
+    """A section that cannot be brought up to date: one line, what, where, how to mend."""
+
+
+def section_sources() -> list[Path]:
+    return sorted(CHAPTERS.glob("*/*.md"))
+
+
+def stale(source: Path) -> str | None:
+    """Why the notebook beside a source cannot be trusted, or None. Executes nothing."""
+    target = source.with_suffix(".ipynb")
+    if not target.exists():
+        return f"{relative(target)}: missing; run `make sync`"
+    stored = _untouched(target)
+    if stored is None:
+        return (f"{relative(target)}: edited by hand; edit {relative(source)} and run "
+                f"`make sync FORCE=1`")
+    record = stored.metadata["book"]
+    if record.get("source") != nb.source_digest(source):
+        return f"{relative(target)}: older than {relative(source)}; run `make sync`"
+    if record.get("program") != nb.program_digest(nb.read_source(source)):
+        return f"{relative(target)}: a file of code/ or the pinned torch changed; run `make sync`"
+    return None
+
+
+def sync(source: Path, force: bool = False) -> bool:
+    """Write the notebook of one source; False when it was up to date already."""
+    if not force and stale(source) is None:
+        return False
+    fresh, target = nb.read_source(source), source.with_suffix(".ipynb")
+    old = _untouched(target)
+    if force or not _reuse_outputs(fresh, old):
+        execute(fresh, source)
+        if not force:
+            _keep_ignored_outputs(fresh, old)
+    _check_predictions(fresh, source)
+    _finish(fresh, source)
+    write_atomic(target, nb.write_text(fresh))
+    return True
+
+
+def execute(notebook: NotebookNode, source: Path) -> None:
+    """Run all cells in a fresh kernel and store cleaned outputs in place."""
+    path = os.pathsep.join(filter(None, [str(CODE), os.environ.get("PYTHONPATH")]))
+    environment = os.environ | nb.ENVIRONMENT | {"PYTHONPATH": path}
+    client = NotebookClient(
+        notebook, kernel_name="python3", timeout=120, record_timing=False, store_widget_state=False,
+        coalesce_streams=True, resources={"metadata": {"path": str(source.parent)}},
+    )
+    try:
+        client.execute(env=environment)
+    except CellExecutionError as error:
+        raise SyncError(f"{relative(source)}: a cell raised {error.ename}: {error.evalue}\n"
+                        f"{error.traceback}") from None
+    except (CellTimeoutError, DeadKernelError) as error:
+        raise SyncError(f"{relative(source)}: {str(error).splitlines()[0]}; "
+                        f"run its cells by hand to see which") from None
+    notebook.metadata["language_info"] = NotebookNode(nb.LANGUAGE)
+    for cell in nb.code_cells(notebook):
+        _clean(cell, source)
+
+
+def _clean(cell: NotebookNode, source: Path) -> None:
+    """Drop from a cell's outputs what differs from run to run or from machine to machine."""
+    for output in cell.outputs:
+        output.get("data", {}).pop(WIDGET_VIEW, None)
+        if output.output_type == "error":
+            output.traceback = [f"{output.ename}: {output.evalue}"]  # the frames name local paths
+        elif output.output_type == "stream" and output.name == "stderr":
+            raise SyncError(f"{relative(source)}: a cell writes to stderr: "
+                            f"{output.text.splitlines()[0]}; catch it and print what matters")
+
+
+def _untouched(target: Path) -> NotebookNode | None:
+    """The stored notebook if it is as sync wrote it; None if it is missing or was edited since."""
+    try:
+        stored = nbformat.read(target, 4)
+    except (FileNotFoundError, NotJSONError):  # a merge may leave its marks in the file
+        return None
+    sealed = stored.metadata.get("book", {}).get("golden")
+    return stored if sealed == nb.golden_digest(stored) else None
+
+
+def _reuse_outputs(fresh: NotebookNode, old: NotebookNode | None) -> bool:
+    """Where only prose changed the stored outputs still hold: copy them instead of executing."""
+    if old is None or old.metadata["book"].get("program") != nb.program_digest(fresh):
+        return False
+    for new_cell, old_cell in zip(nb.code_cells(fresh), nb.code_cells(old), strict=True):
+        new_cell.outputs, new_cell.execution_count = old_cell.outputs, old_cell.execution_count
+    return True
+
+
+def _keep_ignored_outputs(fresh: NotebookNode, old: NotebookNode | None) -> None:
+    """Outputs that nbval does not compare stay as they were while their cell is unchanged."""
+    stored = {cell.id: cell.outputs for cell in nb.code_cells(old)} if old else {}
+    for cell in nb.code_cells(fresh):
+        if KEPT in cell.metadata.get("tags", []) and cell.id in stored:
+            cell.outputs = stored[cell.id]
+
+
+def _check_predictions(notebook: NotebookNode, source: Path) -> None:
+    """Exactly one option of a predict cell may match what the cell printed."""
+    for cell in nb.code_cells(notebook):
+        options = cell.metadata.get("predict", {}).get("options", [])
+        right = [option for option in options if str(option["match"]) in nb.output_text(cell)]
+        if options and len(right) != 1:
+            first = cell.source.splitlines()[0]
+            raise SyncError(f"{relative(source)}: predict cell `{first}`: {len(right)} options "
+                            f"match the output, exactly one must; mend `match`")
+        if any(o is not right[0] and "why" not in o for o in options):
+            raise SyncError(f"{relative(source)}: predict cell `{cell.source.splitlines()[0]}`: "
+                            f"a wrong option has no `why`")
+
+
+def _finish(notebook: NotebookNode, source: Path) -> None:
+    """Hide predicted outputs, resolve source references, and seal the notebook with its digests."""
+    program = nb.program_digest(notebook)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = sources.resolve_links(cell.source)
+        elif "predict" in cell.metadata:
+            cell.metadata["jupyter"] = {"outputs_hidden": True}
+    notebook.metadata["book"] = {
+        "source": nb.source_digest(source),
+        "program": program,
+        "golden": nb.golden_digest(notebook),
+    }
+
+
+def check(paths: list[Path]) -> int:
+    problems = [problem for problem in map(stale, paths) if problem]
+    orphans = [p for p in sorted(CHAPTERS.glob("*/*.ipynb")) if not p.with_suffix(".md").exists()]
+    problems += [f"{relative(p)}: has no source `.md`; delete it" for p in orphans]
+    print(*problems, sep="\n", end="\n" if problems else "")
+    return 1 if problems else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="bring the notebooks of chapters/ up to date")
+    parser.add_argument("sources", nargs="*", type=Path, help="section sources (default: all)")
+    parser.add_argument("--check", action="store_true", help="only report, execute nothing")
+    parser.add_argument("--force", action="store_true", help="execute all, renew all outputs")
+    options = parser.parse_args()
+    paths = [path.resolve() for path in options.sources] or section_sources()
+    if options.check:
+        return check(paths)
+    if findings := lint.lint_files(paths):
+        print(*findings, sep="\n")
+        return 1
+    for path in paths:
+        try:
+            done = sync(path, options.force)
+        except (SyncError, sources.SourceError) as error:
+            print(error, file=sys.stderr)
+            return 1
+        print(f"{relative(path)}: {'written' if done else 'up to date'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

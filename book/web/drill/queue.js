@@ -1,0 +1,137 @@
+// Which card comes next. Nothing is stored: the queue is a function of the states and of what was
+// answered today, so a reload or another tab comes to the same card.
+
+import { dayOf } from "./days.js";
+import { byTime } from "./events.js";
+import { hash } from "./random.js";
+
+const KINDS = ["predict", "compare", "bug", "explain", "estimate", "design"];
+const APART = 3; // cards between two that are easily confused
+const REST = 5; // cards before one that was graded Again returns
+
+/**
+ * The state of a day.
+ *
+ * @param {object[]} cards   the deck in the order of the book, filtered as the reader asked
+ * @param {Map} states       from schedule.js, of all cards
+ * @param {object[]} events  all events
+ * @param {number} today     drill day
+ * @param {number} limit     new cards a day
+ * @returns {{next: string|null, due: number, fresh: number, done: number, left: number}}
+ *   `due` reviews and repeats and `fresh` new cards are still to do; `done` cards were answered.
+ */
+export function plan({ cards, states, events, today, limit }) {
+  const answered = answeredOn(events, today);
+  const due = dueCards(cards, states, today);
+  const begun = [...states.values()].filter((state) => state.introduced === today).length;
+  const fresh = freshCards(cards, states, Math.max(0, limit - begun));
+  const waiting = [...due, ...fresh.map(({ card }) => card)];
+  const candidates = inOrder(due, fresh, states, answered, today);
+  return {
+    next: apart(candidates, waiting, answered, cards)?.id ?? null,
+    due: due.length,
+    fresh: fresh.length,
+    done: new Set(answered).size,
+    left: due.length + fresh.length,
+  };
+}
+
+/** Ids of the cards answered on a day, in order; a card that was repeated stands there twice. */
+export function answeredOn(events, today) {
+  const ofToday = events.filter((event) => dayOf(event.time, event.zone) === today);
+  return ofToday.sort(byTime).map((event) => event.card);
+}
+
+/** Cards to review, the longest overdue first; those of one day mixed, the same way all day. */
+function dueCards(cards, states, today) {
+  const due = cards.filter((card) => states.get(card.id)?.due <= today);
+  const rank = new Map(due.map((card) => [card.id, hash(`${today} ${card.id}`)]));
+  return due.sort((a, b) =>
+    states.get(a.id).due - states.get(b.id).due || rank.get(a.id) - rank.get(b.id));
+}
+
+/** Rested repeats, then reviews, then new cards whose turn has come, then other repeats. */
+function inOrder(due, fresh, states, answered, today) {
+  const isRepeat = (card) => states.get(card.id).again && states.get(card.id).day >= today;
+  const rested = (card) => answered.length - 1 - answered.lastIndexOf(card.id) >= REST;
+  const repeats = due.filter(isRepeat);
+  const isOpen = (card, i) => i === 0 || card.waitsFor.every((id) => states.has(id));
+  return [
+    ...repeats.filter(rested),
+    ...due.filter((card) => !isRepeat(card)),
+    ...fresh.filter(isOpen).map(({ card }) => card),
+    ...repeats.filter((card) => !rested(card)),
+  ];
+}
+
+/**
+ * The first candidate that is not confusable with one of the last APART answers; if all are, the
+ * one whose rival is longest ago. When few cards wait, one whose rival waits too goes first, while
+ * there are still others to put between them.
+ */
+function apart(candidates, waiting, answered, cards) {
+  const rivals = rivalsOf(cards);
+  const gap = (card) => {
+    const last = answered.findLastIndex((id) => rivals.get(card.id).has(id));
+    return last < 0 ? Infinity : answered.length - 1 - last;
+  };
+  const free = candidates.filter((card) => gap(card) >= APART);
+  const hasRival = (card) => waiting.some(({ id }) => rivals.get(card.id).has(id));
+  const hurried = waiting.length <= 2 * (APART + 1) ? free.find(hasRival) : undefined;
+  return hurried ?? free[0] ?? candidates.toSorted((a, b) => gap(b) - gap(a))[0];
+}
+
+/** Card id -> ids that it is confused with; naming it on one side is enough. */
+function rivalsOf(cards) {
+  const rivals = new Map(cards.map((card) => [card.id, new Set(card.confusable)]));
+  for (const card of cards) {
+    for (const id of card.confusable) rivals.get(id)?.add(card.id);
+  }
+  return rivals;
+}
+
+/**
+ * The next `count` new cards as {card, waitsFor}, each after the cards that must come first.
+ * Of a circle of such wishes the first card in the order of the book goes first.
+ */
+export function freshCards(cards, states, count) {
+  const waiting = inBookOrder(cards).filter((card) => !states.has(card.id));
+  const prerequisites = prerequisitesOf(cards);
+  const placed = new Set(states.keys());
+  const order = [];
+  while (order.length < count && waiting.length) {
+    const free = waiting.findIndex((card) =>
+      prerequisites.get(card.id).every((id) => placed.has(id)));
+    const [card] = waiting.splice(Math.max(free, 0), 1);
+    placed.add(card.id);
+    order.push({ card, waitsFor: prerequisites.get(card.id) });
+  }
+  return order;
+}
+
+/** By the first card of each concept, within a concept by kind, then as in the book. */
+function inBookOrder(cards) {
+  const first = new Map();
+  cards.forEach((card, i) => {
+    if (!first.has(conceptOf(card))) first.set(conceptOf(card), i);
+  });
+  return cards.toSorted((a, b) =>
+    first.get(conceptOf(a)) - first.get(conceptOf(b)) || kindOf(a) - kindOf(b));
+}
+
+const conceptOf = (card) => card.concept ?? card.id;
+const kindOf = (card) => KINDS.indexOf(card.kind);
+
+/**
+ * Card id -> ids that must have been seen: those named in `after`, and the concept's cards of an
+ * earlier kind. What the reader filtered out does not hold anything up.
+ */
+function prerequisitesOf(cards) {
+  const known = new Set(cards.map((card) => card.id));
+  return new Map(cards.map((card) => {
+    const earlier = cards.filter((other) => conceptOf(other) === conceptOf(card)
+      && kindOf(other) < kindOf(card) && !other.after.includes(card.id));
+    const ids = [...card.after, ...earlier.map((other) => other.id)];
+    return [card.id, ids.filter((id) => known.has(id))];
+  }));
+}

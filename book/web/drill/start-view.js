@@ -1,0 +1,109 @@
+// The start screen: what is due, which cards to take, and the progress file.
+
+import { both, fold, group, h } from "./dom.js";
+import { texts } from "./texts.js";
+
+const LEVELS = ["junior", "senior", "staff"];
+const KINDS = ["predict", "compare", "bug", "explain", "estimate", "design"];
+const MOST = 999; // new cards a day
+
+export class StartView {
+  constructor(session) {
+    this.session = session;
+    this.numbers = h("div", { class: "drill-numbers" });
+    this.stored = h("p");
+    this.element = h("div", { class: "drill-start" },
+      h("h2", { tabindex: "-1", class: "drill-heading" }, both(texts.today)),
+      this.numbers, this.choices(), this.files());
+    this.update();
+  }
+
+  update() {
+    const { plan, events } = this.session;
+    const focused = this.numbers.contains(document.activeElement);
+    this.numbers.replaceChildren(counts(plan), plan.left ? this.startButton() : this.nothing());
+    if (focused) this.numbers.querySelector("button")?.focus();
+    this.stored.replaceChildren(both(texts.stored(events.length)));
+  }
+
+  startButton() {
+    return h("button", { type: "button", class: "drill-primary",
+      onclick: () => this.session.start() }, both(texts.start));
+  }
+
+  nothing() {
+    const { nextDay, today } = this.session;
+    const line = h("p", { class: "drill-nothing" }, both(texts.nothing));
+    if (nextDay) line.append(" ", both(texts.nextDay(nextDay.day - today, nextDay.cards)));
+    return line;
+  }
+
+  // ------------------------------------------------------------------ which cards
+  choices() {
+    const { chapters } = this.session.deck;
+    const numbered = chapters.map(({ slug, number, name }) => [slug, texts.chapter(number, name)]);
+    return fold(both(texts.options), this.limit(),
+      this.filter("chapter", texts.chapters, numbered),
+      this.filter("level", texts.levels, LEVELS.map((name) => [name, texts.level(name)])),
+      this.filter("kind", texts.kinds, KINDS.map((name) => [name, texts.kind(name)])));
+  }
+
+  limit() {
+    const onchange = ({ target }) => {
+      const value = Math.min(MOST, Math.max(0, Math.round(target.valueAsNumber || 0)));
+      target.value = String(value);
+      this.session.choose("limit", value);
+    };
+    const input = h("input", { type: "number", name: "limit", min: 0, max: MOST, step: 1,
+      value: this.session.limit, onchange });
+    return h("label", { class: "drill-limit" }, h("span", {}, both(texts.limit)), input);
+  }
+
+  filter(name, legend, entries) {
+    const boxes = entries.map(([value, label]) => h("label", {},
+      h("input", { type: "checkbox", name, value, checked: !this.isHidden(name, value),
+        onchange: ({ target }) => this.toggle(name, value, target.checked) }),
+      h("span", {}, both(label))));
+    return group(legend, { class: "drill-filter" }, boxes);
+  }
+
+  isHidden(name, value) {
+    return this.session.hidden[name].includes(value);
+  }
+
+  toggle(name, value, isShown) {
+    const others = this.session.hidden[name].filter((other) => other !== value);
+    const values = isShown ? others : [...others, value];
+    this.session.choose("hidden", { ...this.session.hidden, [name]: values });
+  }
+
+  // ------------------------------------------------------------------ the progress file
+  files() {
+    const input = h("input", { type: "file", accept: ".json,application/json", hidden: true,
+      onchange: () => this.take(input) });
+    return fold(both(texts.progress), this.stored, input, h("div", { class: "drill-row" },
+      h("button", { type: "button", onclick: () => this.download() }, both(texts.export)),
+      h("button", { type: "button", onclick: () => input.click() }, both(texts.import))));
+  }
+
+  async take(input) {
+    const [file] = input.files;
+    input.value = ""; // so that the same file can be chosen again
+    if (file) await this.session.importText(await file.text());
+  }
+
+  download() {
+    const blob = new Blob([this.session.exportText()], { type: "application/json" });
+    const url = URL.createObjectURL(blob);
+    const day = new Date().toISOString().slice(0, 10);
+    h("a", { href: url, download: `pytorch-inside-out-progress-${day}.json` }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 60_000); // long after the download has begun
+  }
+}
+
+function counts({ due, fresh, done }) {
+  const entry = (name, label, n) => h("div", { class: `drill-count-${name}` },
+    h("dt", {}, both(label)), h("dd", {}, String(n)));
+  return h("dl", {}, entry("due", texts.due, due), entry("new", texts.fresh, fresh),
+    entry("done", texts.done, done));
+}

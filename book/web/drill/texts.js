@@ -1,0 +1,159 @@
+// Every word of the drill in both languages: a pair [zh, en] or a function that makes one.
+
+const KINDS = {
+  predict: ["预测", "Predict"], compare: ["比较", "Compare"], bug: ["找错", "Find the bug"],
+  explain: ["解释", "Explain"], estimate: ["估算", "Estimate"], design: ["设计", "Design"],
+};
+const LEVELS = { junior: ["初级", "Junior"], senior: ["高级", "Senior"], staff: ["资深", "Staff"] };
+const GRADES = {
+  1: ["重来", "Again"], 2: ["困难", "Hard"], 3: ["良好", "Good"], 4: ["简单", "Easy"],
+};
+const CONFIDENCE = {
+  sure: ["确定", "Sure"], think: ["大概", "I think so"], guess: ["猜的", "A guess"],
+};
+const CLAIMS = {
+  wrong: ["错误", "wrong"], outdated: ["过时", "outdated"], misleading: ["误导", "misleading"],
+  incomplete: ["不完整", "incomplete"], bug: ["代码有错", "buggy code"],
+  unverifiable: ["无法核实", "unverifiable"], version: ["因版本而异", "depends on the version"],
+  myth: ["误传", "myth"],
+};
+
+const pluralS = (n) => (n === 1 ? "" : "s");
+
+/** A number of days as a reader says it. */
+export function interval(days) {
+  if (days === 0) return ["今天", "today"];
+  if (days < 60) return [`${days} 天`, `${days} day${pluralS(days)}`];
+  if (days < 730) {
+    const months = Math.round(days / 30.4);
+    return [`${months} 个月`, `${months} months`];
+  }
+  const years = (days / 365.25).toFixed(1);
+  return [`${years} 年`, `${years} years`];
+}
+
+const later = (days) => (days === 0 ? ["今天还会出现", "back today"]
+  : interval(days).map((text, i) => (i ? `back in ${text}` : `${text}后再见`)));
+
+export const texts = {
+  kind: (name) => KINDS[name],
+  level: (name) => LEVELS[name],
+  grade: (grade) => GRADES[grade],
+  confidence: (name) => CONFIDENCE[name],
+  claim: (kind) => [`（${CLAIMS[kind][0]}）`, ` (${CLAIMS[kind][1]})`],
+  chapter: (number, slug) => [`第 ${number} 章 ${slug}`, `Chapter ${number}, ${slug}`],
+
+  today: ["今天", "Today"],
+  due: ["该复习", "Due"],
+  fresh: ["新卡", "New"],
+  done: ["已完成", "Done"],
+  start: ["开始", "Start"],
+  nothing: ["今天没有要练的卡片了。", "Nothing is left to drill today."],
+  nextDay: (days, n) => [`${days === 1 ? "明天" : `${days} 天后`}有 ${n} 张。`,
+    `${n} card${pluralS(n)} ${n === 1 ? "is" : "are"} due ${
+      days === 1 ? "tomorrow" : `in ${days} days`}.`],
+  options: ["选择卡片", "Choose cards"],
+  limit: ["每天新卡", "New cards a day"],
+  chapters: ["章", "Chapters"],
+  levels: ["级别", "Levels"],
+  kinds: ["题型", "Kinds"],
+  progress: ["进度：导出与导入", "Progress: export and import"],
+  stored: (n) => [`这个浏览器里存有 ${n} 条复习记录。`,
+    `This browser holds ${n} review${pluralS(n)}.`],
+  export: ["导出", "Export"],
+  import: ["导入并合并", "Import and merge"],
+  unsaved: ["浏览器不让本页存储数据（可能是无痕窗口）：可以练，关掉页面进度就没了，请先导出。",
+    "The browser lets this page store nothing (a private window?): you can drill, but progress "
+    + "is lost when you close the page, so export it first."],
+  unavailable: ["卡片加载失败，请检查网络后刷新页面。",
+    "The cards could not be loaded; check the connection and reload the page."],
+
+  left: (n) => [`剩 ${n} 张`, `${n} left`],
+  end: ["结束", "End"],
+  choose: ["选一个答案", "Choose an answer"],
+  aloud: ["把答案说出声。", "Say your answer aloud."],
+  unsure: ["不确定", "Not sure"],
+  howSure: ["有多大把握？", "How sure are you?"],
+  reveal: ["翻开答案", "Show the answer"],
+  needOption: ["先选一个答案，或选“不确定”。", "Choose an answer first, or “Not sure”."],
+  needConfidence: ["先选有多大把握。", "Say first how sure you are."],
+
+  answer: ["答案", "Answer"],
+  right: ["对了。", "Right."],
+  wrong: ["不对。", "Not so."],
+  notSure: ["记为没答出。", "Counted as not answered."],
+  refute: ["你当时说“确定”，却答错了。下面是完整的反驳。",
+    "You were sure, and it was wrong. The full refutation stands below."],
+  output: ["输出", "It prints"],
+  fixed: ["改好之后", "Mended"],
+  points: ["说到了哪几点？", "Which points did you say?"],
+  bonus: ["（加分）", " (bonus)"],
+  grades: ["评分", "Grade"],
+  suggestion: (grade) => [`建议：${GRADES[grade][0]}`, `Suggested: ${GRADES[grade][1]}`],
+  countsAs: (grade) => [`计为${GRADES[grade][0]}`, `counts as ${GRADES[grade][1]}`],
+  followUps: ["追问", "Follow-ups"],
+  otherCard: ["看这张卡片", "See this card"],
+  myths: ["常见的错答", "Common wrong answers"],
+  proof: ["证明", "Proof"],
+  sources: ["源码", "Sources"],
+  corrects: ["这张卡片驳倒的说法：", "Claims that this card refutes: "],
+  inBook: ["在书里看这张卡片", "This card in the book"],
+  interval,
+};
+
+// ---------------------------------------------------------------------- notices
+const quoted = (value) => {
+  const text = JSON.stringify(value) ?? "undefined";
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+};
+
+const REASONS = {
+  "not-json": () => ["文件不是 JSON，或不完整", "the file is not JSON, or is cut short"],
+  foreign: () => ["这不是本书的进度文件", "this is no progress file of this book"],
+  newer: () => ["文件由更新的版本写成，刷新页面后再试",
+    "a newer edition wrote the file; reload this page and try again"],
+  "no-schema": () => ["文件没有写明格式版本（schema: 1）", "the file lacks its version (schema: 1)"],
+  "no-events": () => ["文件里没有 events 列表", "the file has no list of events"],
+  differs: ({ id }) => [`同一个编号 ${id} 有两条不同的记录`,
+    `two different reviews carry the id ${id}`],
+  event: ({ number, id, reason }) => {
+    const name = typeof id === "string" ? ` (${id.slice(0, 36)})` : "";
+    const [zh, en] = FAULTS[reason.code](reason);
+    return [`第 ${number} 条记录${name}：${zh}`, `review ${number}${name}: ${en}`];
+  },
+};
+
+const FAULTS = {
+  "not-a-record": () => ["不是一条记录", "is not a record"],
+  missing: ({ field }) => [`缺少 ${field}`, `${field} is missing`],
+  unknown: ({ field }) => [`多出未知的 ${quoted(field)}`, `${quoted(field)} is unknown`],
+  wrong: ({ field, value, expected }) => [
+    `${field} 是 ${quoted(value)}，应为 ${expected}`,
+    `${field} is ${quoted(value)}, expected ${expected}`],
+};
+
+const NOTICES = {
+  graded: ({ grade, days }) => later(days).map((text, i) =>
+    (i ? `Saved: ${GRADES[grade][1]}, ${text}.` : `已记下：${GRADES[grade][0]}，${text}。`)),
+  elsewhere: () => ["这张卡片刚在另一个标签页里评过分，这里不再计。",
+    "Another tab has just graded this card; it is not counted here again."],
+  "not-saved": ({ detail }) => [
+    `没有存上（${detail}）：再试一次；还不行就先导出，再刷新页面。`,
+    `Not saved (${detail}): try again; if that fails, export, then reload the page.`],
+  unreachable: ({ detail }) => [`卡片加载失败（${detail}）：检查网络后再开始。`,
+    `The card could not be loaded (${detail}): check the connection and start again.`],
+  imported: ({ added, all, unknown }) => {
+    const names = unknown.join(", ");
+    const zh = unknown.length ? `本版没有这些卡片，记录已留下：${names}。` : "";
+    const en = unknown.length ? ` Kept, though this edition lacks the cards: ${names}.` : "";
+    return [`文件有 ${all} 条记录，新增 ${added} 条。${zh}`,
+      `The file holds ${all} review${pluralS(all)}, ${added} of them new.${en}`];
+  },
+  refused: ({ reason }) => {
+    const [zh, en] = REASONS[reason.code](reason);
+    return [`没有导入，进度未变：${zh}。`, `Nothing imported, progress unchanged: ${en}.`];
+  },
+};
+
+/** A notice of the session as [zh, en], one line each. */
+export const notice = (entry) => NOTICES[entry.code](entry);

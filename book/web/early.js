@@ -1,0 +1,15 @@
+// Inlined into <head>: language and theme are set before the first paint, so nothing flashes.
+{
+  const root = document.documentElement;
+  const stored = (key) => {
+    try { return localStorage.getItem(key); } catch { return null; }
+  };
+  const asked = new URLSearchParams(location.search).get("lang");
+  const browser = navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
+  const lang = [asked, stored("book-lang"), browser].find((x) => ["zh", "en", "both"].includes(x));
+  root.dataset.lang = lang;
+  root.lang = lang === "en" ? "en" : "zh-Hans";
+  if (!["light", "dark"].includes(root.dataset.theme)) {
+    root.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  }
+}

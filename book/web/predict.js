@@ -1,0 +1,36 @@
+// <predict-cell>: the output opens when the reader has committed to an option and a confidence.
+// Without this script the options can be read and the output opened by hand.
+class PredictCell extends HTMLElement {
+  connectedCallback() {
+    this.form = this.querySelector("form");
+    this.output = this.querySelector("details");
+    this.form.classList.add("ready");
+    this.output.hidden = true;
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.commit();
+    });
+  }
+
+  commit() {
+    const fields = [...new FormData(this.form).entries()];
+    const [answer, confidence] = fields.map(([, value]) => value);
+    this.output.hidden = false;
+    this.output.open = true;
+    // The theme makes what scrolls reachable by Tab, but only where it shows when the page loads.
+    for (const block of this.output.querySelectorAll("pre")) block.tabIndex = 0;
+    const line = this.querySelector(`[data-option="${answer}"]`);
+    if (line) line.hidden = false;
+    for (const control of this.form.elements) control.disabled = true;
+    this.form.classList.add("committed");
+    const right = answer === this.dataset.right;
+    for (const input of this.form.querySelectorAll(".options input")) {
+      const label = input.closest("label");
+      label.classList.toggle("is-right", input.value === this.dataset.right);
+      label.classList.toggle("is-wrong", input.checked && !right && Boolean(line));
+    }
+    const detail = { answer: Number(answer), right, confidence };
+    this.dispatchEvent(new CustomEvent("predict", { bubbles: true, detail }));
+  }
+}
+customElements.define("predict-cell", PredictCell);

@@ -1,0 +1,263 @@
+"""Scalar: reverse-mode automatic differentiation of single numbers, with torch's semantics.
+
+Read it from top to bottom: data structure, operations, algorithm, arithmetic that never raises.
+It needs Python alone; the tour, in the file beside it, compares with torch.
+
+    python code/pytorch_deep_dive.py --lang zh      the tour (or --lang en)
+    python code/pytorch_deep_dive.py --dot          its graph, for Graphviz
+"""
+import math
+import sys
+
+creation = iter(range(sys.maxsize))
+
+
+# --- 1 and 2. The data structure, and the operations that build it ---------------------------
+
+class Scalar:
+    """A number that remembers how it was made, so that `backward` can fill in gradients.
+
+    `data` and `grad` are floats; `grad` starts at 0.0 (torch: None). A leaf is made by hand,
+    `Scalar(2.0, label="w")`; an operation makes an interior node, which also holds up to two
+    operands (`left`, `right`), each followed by its local derivative (`dleft`, `dright`), and a
+    number larger than that of its operands.
+
+    A derivative is what the incoming gradient is multiplied by. None means that nothing flows
+    that way: the operand is a plain number, or torch writes zeros there and does not multiply.
+
+    Source: torch/include/torch/csrc/autograd/node.h:Node (next_edges_, sequence_nr_); each
+    derivative is the line of that operation in tools/autograd/derivatives.yaml.
+    """
+
+    __slots__ = ("data", "grad", "op", "left", "dleft", "right", "dright",  # noqa: RUF023
+                 "number", "label")
+
+    def __init__(self, data, op="", left=None, dleft=None, right=None, dright=None, label=""):
+        self.data = data if op else float(data)
+        self.grad = 0.0
+        self.op = op                         # "" for a leaf
+        self.left = left
+        self.dleft = dleft
+        self.right = right
+        self.dright = dright
+        self.number = next(creation)         # torch: Node::sequence_nr
+        self.label = label                   # for display only
+
+    def __add__(self, other):
+        if isinstance(other, Scalar):
+            return Scalar(self.data + other.data, "+", self, 1.0, other, 1.0)
+        c = number(other)
+        return Scalar(self.data + c, "+", self, 1.0, c)
+
+    def __sub__(self, other):
+        if isinstance(other, Scalar):
+            return Scalar(self.data - other.data, "-", self, 1.0, other, -1.0)
+        c = number(other)
+        return Scalar(self.data - c, "-", self, 1.0, c)
+
+    def __mul__(self, other):
+        if isinstance(other, Scalar):
+            return Scalar(self.data * other.data, "*", self, other.data, other, self.data)
+        c = number(other)
+        return Scalar(self.data * c, "*", self, c, c)
+
+    def __truediv__(self, other):
+        if isinstance(other, Scalar):
+            q = divide(self.data, other.data)
+            return Scalar(q, "/", self, Over(other.data), other, -divide(q, other.data))
+        c = number(other)
+        return Scalar(divide(self.data, c), "/", self, Over(c), c)
+
+    def __pow__(self, other):
+        x = self.data
+        if isinstance(other, Scalar):
+            n = other.data
+            y = power(x, n)
+            dx = n * power(x, n - 1) if n != 0 else None       # torch: zeros where n == 0
+            dn = 0.0 if x == 0 and n >= 0 else y * log(x)
+            return Scalar(y, "**", self, dx, other, dn)
+        n = number(other)
+        dx = n * power_by_number(x, n - 1) if n != 0 else None
+        return Scalar(power_by_number(x, n), "**", self, dx, n)
+
+    def __neg__(self):
+        return Scalar(-self.data, "neg", self, -1.0)
+
+    def reciprocal(self):
+        r = divide(1.0, self.data)
+        return Scalar(r, "reciprocal", self, -(r * r))
+
+    # Reflected: the number stands on the left.
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __rsub__(self, other):
+        c = number(other)
+        return Scalar(c - self.data, "-", c, None, self, -1.0)
+
+    def __rtruediv__(self, other):
+        return self.reciprocal() * other                       # two nodes, as in torch
+
+    def __rpow__(self, other):
+        c = number(other)
+        y = 1.0 if c == 1 else power(c, self.data)
+        dn = 0.0 if c == 0 and self.data >= 0 else y * log(c)
+        return Scalar(y, "**", c, None, self, dn)
+
+    def relu(self):
+        y = 0.0 if self.data < 0 else self.data                # nan passes, -0.0 stays
+        return Scalar(y, "relu", self, None if y <= 0 else 1.0)
+
+    def tanh(self):
+        t = math.tanh(self.data)
+        return Scalar(t, "tanh", self, (1 - t) * (1 + t))      # 1 - t*t loses digits near 1
+
+    def sigmoid(self):
+        s = sigmoid(self.data)
+        return Scalar(s, "sigmoid", self, (1 - s) * s)
+
+    def exp(self):
+        e = exp(self.data)
+        return Scalar(e, "exp", self, e)
+
+    def log(self):
+        return Scalar(log(self.data), "log", self, Over(self.data))
+
+    # Order is by value. == and hash stay identity: two nodes of equal value are two nodes.
+    def __lt__(self, other):
+        return self.data < (other.data if isinstance(other, Scalar) else other)
+
+    def __le__(self, other):
+        return self.data <= (other.data if isinstance(other, Scalar) else other)
+
+    def __gt__(self, other):
+        return self.data > (other.data if isinstance(other, Scalar) else other)
+
+    def __ge__(self, other):
+        return self.data >= (other.data if isinstance(other, Scalar) else other)
+
+    def __repr__(self):
+        return f"Scalar({self.data:.6g}, grad={self.grad:.6g})"
+
+    # --- 3. The algorithm --------------------------------------------------------------------
+
+    def nodes(self):
+        """All nodes that this one depends on, itself first, newest first.
+
+        An operand is always older than its result, so each node stands before its operands:
+        a topological order. torch's engine finds the same order on the way, by counting
+        dependencies. Source: torch/include/torch/csrc/autograd/engine.h:CompareNodeTaskTime.
+        """
+        found, todo = {self}, [self]
+        while todo:                                            # a loop: no recursion limit
+            node = todo.pop()
+            for operand in (node.left, node.right):
+                if isinstance(operand, Scalar) and operand not in found:
+                    found.add(operand)
+                    todo.append(operand)
+        return sorted(found, key=lambda node: node.number, reverse=True)
+
+    def backward(self):
+        """Fill `grad` with d(self)/d(node) for every node below; the graph stays.
+
+        A leaf adds each call to what it holds. An interior node's `grad` is that of the last
+        call, kept to be looked at; torch frees it. Zero gradients flow on: 0 * inf is nan.
+        Source: torch/include/torch/csrc/autograd/engine.h:Engine, and for leaves
+        torch/include/torch/csrc/autograd/functions/accumulate_grad.h:AccumulateGrad.
+        """
+        nodes = self.nodes()
+        held = [(leaf, leaf.grad) for leaf in nodes if not leaf.op]
+        for node in nodes:
+            node.grad = 0.0
+        self.grad = 1.0
+        for node in nodes:
+            g = node.grad                                      # complete: all users came before
+            if node.dleft is not None:
+                node.left.grad += g * node.dleft
+            if node.dright is not None:
+                node.right.grad += g * node.dright
+        for leaf, before in held:
+            leaf.grad += before
+
+
+def zero_grad(scalars):
+    """Set the `grad` of each to 0.0: for parameters, or for a whole graph, `f.nodes()`."""
+    for scalar in scalars:
+        scalar.grad = 0.0
+
+
+# --- 4. Arithmetic that answers inf or nan where Python raises -------------------------------
+
+def number(x):
+    """`x` as a float; TypeError unless it is an int or a float."""
+    if isinstance(x, (int, float)):
+        return float(x)
+    raise TypeError(f"Scalar works with Scalar, int and float, not with {type(x).__name__}")
+
+
+class Over:
+    """The derivative 1/y kept as a division: g / y may be finite where 1 / y overflows."""
+
+    def __init__(self, y):
+        self.y = y
+
+    def __rmul__(self, g):
+        return divide(g, self.y)
+
+
+def divide(x, y):
+    if y != 0:
+        return x / y
+    if x == 0 or x != x:
+        return math.nan
+    return math.copysign(math.inf, x) * math.copysign(1, y)    # -0.0 is a zero with a sign
+
+
+def exp(x):
+    try:
+        return math.exp(x)
+    except (OverflowError, ValueError):                        # MicroPython: ValueError
+        return math.inf
+
+
+def log(x):
+    if x > 0:
+        return math.log(x)
+    return -math.inf if x == 0 else math.nan
+
+
+def sigmoid(x):
+    return 1 / (1 + exp(-x))
+
+
+def power(x, n):
+    try:
+        return math.pow(x, n)
+    except (OverflowError, ValueError):
+        if x == 0:                                             # 0 ** negative
+            return divide(1.0, math.pow(x, -n))
+        if x < 0 and n % 1:                                    # negative ** fraction
+            return math.nan
+        return -math.inf if x < 0 and n % 2 else math.inf      # overflow
+
+
+def power_by_number(x, n):
+    """x ** n as torch has it for a number n: -0.0 ** 0.5 is -0.0, where pow gives 0.0.
+
+    torch's CPU kernel takes a root, a product or a quotient for these exponents, and calls pow
+    for all others. Source: aten/src/ATen/native/native_functions.yaml:pow.Tensor_Scalar.
+    """
+    if n in (-0.5, -1, -2):
+        return divide(1.0, power_by_number(x, -n))
+    if n == 0.5:
+        return math.sqrt(x) if x >= 0 else math.nan
+    if n in (1, 2, 3):
+        return x if n == 1 else x * x if n == 2 else x * x * x
+    return power(x, n)
+
+
+# --- 5. The tour, in the file scalar_tour.py beside this one ---------------------------------
+
+if __name__ == "__main__":
+    from scalar_tour import main
+    sys.exit(main())

@@ -1,0 +1,149 @@
+"""One headless Chromium over the built site; no test can reach any other host."""
+
+import functools
+import http.server
+import json
+import re
+import shutil
+import threading
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from book.pipeline.checks import BROWSERS
+from book.pipeline.paths import CHAPTERS, ROOT, SITE
+from book.pipeline.serve import Handler
+
+NO_SITE = "no site in _build/html; run make site"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+
+# Runs before any script of a page: what is settled when the parser reaches <body>.
+AT_BODY = """new MutationObserver((_, observer) => {
+  if (!document.body) return;
+  window.atBody = { ...document.documentElement.dataset, lang: document.documentElement.lang,
+                    mode: document.documentElement.dataset.lang };
+  observer.disconnect();
+}).observe(document, { childList: true, subtree: true });"""
+
+
+def pages():
+    """The pages of the book: every HTML file that holds an article."""
+    return sorted(str(file.relative_to(SITE)) for file in SITE.rglob("*.html")
+                  if "<article" in file.read_text(encoding="utf-8")
+                  and "_static" not in file.parts)
+
+
+def sections():
+    """Pages made from a notebook of a chapter."""
+    return [page for page in pages() if page.startswith(CHAPTERS.name)]
+
+
+def pytest_generate_tests(metafunc):
+    """`page_path` runs over all pages, `section` over those of chapters, as found on disk."""
+    for name, found in (("page_path", pages), ("section", sections)):
+        if name in metafunc.fixturenames:
+            metafunc.parametrize(name, found() or [NO_SITE])
+
+
+@pytest.fixture(scope="session")
+def site():
+    """Address of the built site, served on a free port."""
+    assert sections(), NO_SITE
+    handler = functools.partial(Handler, directory=str(SITE))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
+    assert chromium, "no Chromium on this machine; install the package chromium"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+class Visitor:
+    """A reader: a browser context that blocks other hosts and notes what goes wrong."""
+
+    def __init__(self, browser, site, **options):
+        self.site, self.foreign, self.errors = site, [], []
+        self.context = browser.new_context(**{"locale": "en-US", **options})
+        self.context.set_default_timeout(10_000)
+        self.context.add_init_script(AT_BODY)
+        self.context.route(re.compile(f"^(?!{re.escape(site)})"), lambda route: route.abort())
+        self.context.on("request", self.note)
+        self.context.on("weberror", lambda event: self.errors.append(str(event.error)))
+        self.context.on("console", lambda message: message.type in ("error", "warning")
+                        and self.errors.append(message.text))
+
+    def note(self, request):
+        if not request.url.startswith((self.site, "data:")):
+            self.foreign.append(request.url)
+
+    def open(self, path, lang=None):
+        """A page of the site, loaded and its scripts run."""
+        page = self.context.new_page()
+        page.goto(f"{self.site}{path}" + (f"?lang={lang}" if lang else ""))
+        return page
+
+
+@pytest.fixture
+def visit(browser, site):
+    """Make visitors; afterwards none of them may have met an error or asked another host."""
+    visitors = []
+
+    def make(**options):
+        visitors.append(Visitor(browser, site, **options))
+        return visitors[-1]
+
+    yield make
+    for visitor in visitors:
+        visitor.context.close()
+    assert [visitor.foreign + visitor.errors for visitor in visitors] == [[] for _ in visitors]
+
+
+@pytest.fixture
+def notebook():
+    """The notebook that a section is made from."""
+    return lambda section: json.loads(
+        (ROOT / section).with_suffix(".ipynb").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def cards():
+    """The cards that belong to a section."""
+    def read(section):
+        file = (ROOT / section).with_name("cards.json")
+        chapter = json.loads(file.read_text(encoding="utf-8"))["cards"] if file.exists() else []
+        return [card for card in chapter if f"/{card['section']}.html" in section]
+    return read
+
+
+@pytest.fixture
+def tab_to():
+    """Press Tab until the focus is on an element that matches; fail if it never is."""
+    def press(page, selector, limit=300):
+        for _ in range(limit):
+            page.keyboard.press("Tab")
+            if page.evaluate("s => document.activeElement.matches(s)", selector):
+                return
+        raise AssertionError(f"Tab never reaches {selector}")
+    return press
+
+
+@pytest.fixture
+def open_all():
+    """Commit every prediction and open every fold, so that all content is on the page."""
+    return lambda page: page.evaluate("""() => {
+      for (const form of document.querySelectorAll('predict-cell form')) {
+        for (const set of form.querySelectorAll('fieldset')) set.querySelector('input').click();
+        form.requestSubmit();
+      }
+      for (const fold of document.querySelectorAll('details')) fold.open = true;
+    }""")

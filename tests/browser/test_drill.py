@@ -1,0 +1,665 @@
+"""The drill in Chromium: a card by keyboard in each language, and no grade is ever lost."""
+
+import gzip
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from contextlib import contextmanager
+
+import pytest
+from jsonschema import Draft202012Validator
+from playwright.sync_api import expect
+
+from book.pipeline.checks import BROWSERS
+from book.pipeline.paths import ROOT, SITE
+
+pytestmark = pytest.mark.browser
+
+PAGE = "book/drill.html"
+AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
+SCHEMA = json.loads((ROOT / "book/web/drill/event.schema.json").read_text("utf-8"))
+EVENT = Draft202012Validator({"$ref": "#/$defs/event", "$defs": SCHEMA["$defs"]})
+HAN = re.compile(r"[\u4e00-\u9fff]")
+SCRIPT_BUDGET, CHAPTER_BUDGET = 25_000, 60_000  # bytes, compressed
+CHROMIUM_FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+                  "--disable-background-networking", "--disable-component-update",
+                  "--disable-sync", "--remote-debugging-port=0"]
+
+STORED = """() => new Promise((resolve, reject) => {
+  const request = indexedDB.open('pytorch-inside-out');
+  request.onerror = () => reject(request.error);
+  request.onsuccess = () => {
+    const all = request.result.transaction('events').objectStore('events').getAll();
+    all.onsuccess = () => {
+      request.result.close();
+      resolve(all.result.sort((a, b) => a.time - b.time));
+    };
+  };
+})"""
+FOCUSED = "document.activeElement.className"
+RUN_AXE = """async () => (await axe.run('card-drill', { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a',
+  'wcag21aa', 'wcag22aa', 'best-practice'] })).violations.flatMap(({ id, nodes }) => nodes.map(
+  (node) => `${id}: ${node.target} ${node.failureSummary}`))"""
+
+
+@pytest.fixture
+def drill(visit):
+    """Open the drill as a new reader, ready to start."""
+    def make(lang="en", visitor=None, **options):
+        page = (visitor or visit(**options)).open(PAGE, lang=lang)
+        page.locator(".drill-numbers").wait_for()
+        return page
+    return make
+
+
+def stored(page):
+    return page.evaluate(STORED)
+
+
+def phase(page):
+    return page.locator("card-drill").get_attribute("data-phase")
+
+
+def wait_for(page, name):
+    page.locator(f"card-drill[data-phase={name}]").wait_for()
+
+
+def numbers(page):
+    """Due, new and done as the start screen says them."""
+    return tuple(int(text) for text in page.locator(".drill-numbers dd").all_inner_texts())
+
+
+def start(page):
+    page.locator(".drill-numbers button").click()
+    wait_for(page, "question")
+
+
+def question(page):
+    return page.locator(".drill-question").inner_text()
+
+
+def to_answer(page, confidence="t", option="1"):
+    """From the question to the answer, by keyboard."""
+    if page.locator("input[name=response]").count():
+        page.keyboard.press(option)
+    page.keyboard.press(confidence)
+    page.keyboard.press("Enter")
+    wait_for(page, "answer")
+
+
+def grade(page, key="3"):
+    """Grade by keyboard and wait for the screen that follows."""
+    page.keyboard.press(key)
+    page.locator("card-drill:not([data-phase=answer])").wait_for()
+
+
+def answer_one(page, key="3", **options):
+    to_answer(page, **options)
+    grade(page, key)
+
+
+def to_scored(page):
+    """Go on to a card with options."""
+    for _ in range(20):
+        if page.locator("input[name=response]").count():
+            return
+        answer_one(page)
+    raise AssertionError("no card with options came")
+
+
+def notice(page):
+    return page.locator(".drill-notice")
+
+
+def open_files(page):
+    page.locator("details:has(input[type=file]) > summary").click()
+
+
+def import_text(page, text):
+    """Import a file with this text; the notice that follows, one line each."""
+    page.locator("input[type=file]").set_input_files(
+        {"name": "progress.json", "mimeType": "application/json", "buffer": text.encode()})
+    expect(notice(page)).not_to_be_empty()
+    return notice(page).inner_text()
+
+
+def export(page):
+    """The text of the file that the Export button saves."""
+    with page.expect_download() as download:
+        page.locator(".drill-row button").first.click()
+    assert re.fullmatch(r"pytorch-inside-out-progress-\d{4}-\d\d-\d\d\.json",
+                        download.value.suggested_filename)
+    return download.value.path().read_text("utf-8")
+
+
+# ---- a sitting ----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("lang", ["zh", "en"])
+def test_a_day_is_done_by_keyboard_alone(drill, lang):
+    page = drill(lang)
+    page.locator("h1").click()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate(FOCUSED) == "drill-primary":
+            break
+    due, new, done = numbers(page)
+    assert (due, done) == (0, 0)
+    assert new == 10
+    page.keyboard.press("Enter")
+    wait_for(page, "question")
+    for n in range(new):
+        assert page.evaluate(FOCUSED) == "drill-heading drill-question"
+        answer_one(page, key="4", confidence="sg"[n % 2])
+        assert bool(HAN.search(notice(page).inner_text())) == (lang == "zh")
+        if phase(page) == "done":
+            break
+    events = stored(page)
+    assert all(event["lang"] == lang and event["button"] == 4 for event in events)
+    assert [error.message for event in events for error in EVENT.iter_errors(event)] == []
+    assert all(event["grade"] <= 2 for event in events if event["confidence"] == "guess")
+    again = sum(event["grade"] == 1 for event in events)
+    if phase(page) != "done":  # wrong options come back the same day
+        assert again > 0
+    assert len({event["device"] for event in events}) == 1
+
+
+def test_the_focus_follows_the_card(drill):
+    page = drill()
+    start(page)
+    assert page.evaluate(FOCUSED) == "drill-heading drill-question"
+    to_answer(page)
+    assert page.evaluate(FOCUSED) == "drill-heading"
+    grade(page)
+    assert page.evaluate(FOCUSED) == "drill-heading drill-question"
+    page.locator(".drill-header button").click()
+    assert page.evaluate(FOCUSED) == "drill-heading"
+    assert numbers(page)[2] == 1
+
+
+def test_shortcuts_sleep_while_the_focus_is_elsewhere(drill):
+    page = drill()
+    start(page)
+    page.evaluate("document.querySelector('[data-set-lang=en]').focus()")
+    page.keyboard.press("s")
+    assert page.locator("input[name=confidence]:checked").count() == 0
+    page.locator(".drill-question").click()
+    page.keyboard.press("Control+s")
+    assert page.locator("input[name=confidence]:checked").count() == 0
+    page.keyboard.press("s")
+    assert page.locator("input[name=confidence]:checked").count() == 1
+
+
+def test_the_answer_stays_shut_until_the_reader_has_committed(drill):
+    page = drill()
+    start(page)
+    to_scored(page)
+    page.keyboard.press("Enter")
+    assert page.locator(".drill-hint").inner_text().startswith("Choose an answer")
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    assert page.locator(".drill-hint").inner_text().startswith("Say first")
+    assert page.locator(".drill-answer").count() == 0
+    page.keyboard.press("s")
+    page.keyboard.press("Space")
+    wait_for(page, "answer")
+
+
+def test_arrow_keys_move_among_the_options(drill):
+    page = drill()
+    start(page)
+    to_scored(page)
+    page.keyboard.press("1")
+    page.keyboard.press("ArrowDown")
+    chosen = page.locator("input[name=response]:checked").get_attribute("value")
+    assert chosen == page.locator("input[name=response]").nth(1).get_attribute("value")
+
+
+def test_a_wrong_option_counts_as_again_and_sure_and_wrong_opens_the_refutation(drill):
+    page = drill()
+    start(page)
+    to_scored(page)
+    asked = question(page)
+    options = page.locator("input[name=response]")
+    values = [option.get_attribute("value") for option in options.all()]
+    wrong = next(i for i, value in enumerate(values) if value.startswith("d-"))
+    to_answer(page, confidence="s", option=str(wrong + 1))
+    assert page.locator(".drill-verdict").inner_text().startswith("Not so.")
+    assert page.locator(".drill-refute").is_visible()
+    assert page.locator(".drill-suggestion").inner_text() == "Suggested: Again"
+    opened = page.locator("details[open] > summary").all_inner_texts()
+    assert opened == ["Common wrong answers", "Proof"]
+    assert page.locator(".drill-grade-note").all_inner_texts()[1:] == ["counts as Again"] * 3
+    grade(page, "4")
+    event = stored(page)[-1]
+    assert (event["button"], event["grade"], event["confidence"]) == (4, 1, "sure")
+    assert event["response"] == values[wrong]
+    for _ in range(12):  # it returns the same day, with its refutation
+        if question(page) == asked:
+            break
+        answer_one(page)
+    assert question(page) == asked
+    to_answer(page, option=str(1 + next(
+        i for i, option in enumerate(page.locator("input[name=response]").all())
+        if option.get_attribute("value") == "answer")))
+    assert page.locator(".drill-refute").is_visible()
+
+
+def test_not_sure_is_scored_without_asking_how_sure(drill):
+    page = drill()
+    start(page)
+    to_scored(page)
+    page.keyboard.press(str(page.locator("input[name=response]").count()))
+    assert not page.locator(".drill-confidence").is_visible()
+    page.keyboard.press("Enter")
+    wait_for(page, "answer")
+    grade(page, "3")
+    event = stored(page)[-1]
+    assert (event["response"], event["confidence"], event["grade"]) == ("unsure", "guess", 1)
+
+
+def test_the_right_option_is_what_the_snippet_printed(drill):
+    page = drill()
+    start(page)
+    to_scored(page)
+    right = page.locator("label:has(input[value=answer])")
+    text = right.locator("code").inner_text()
+    right.click()
+    page.keyboard.press("t")
+    page.keyboard.press("Enter")
+    assert page.locator(".drill-answer .drill-output").first.inner_text() == text
+    assert page.locator(".drill-verdict").inner_text() == "Right."
+
+
+def test_the_suggestion_follows_the_points(drill):
+    page = drill()
+    start(page)
+    to_answer(page, confidence="t")
+    points = page.locator(".drill-points input")
+    suggestion = page.locator(".drill-suggestion")
+    expect(suggestion).to_have_text("Suggested: Again", use_inner_text=True)
+    for letter in "abcd"[:points.count()]:
+        page.keyboard.press(letter)
+    assert all(point.is_checked() for point in points.all())
+    expect(suggestion).to_have_text("Suggested: Good", use_inner_text=True)
+    assert page.locator(".is-suggested").get_attribute("data-grade") == "3"
+    page.keyboard.press("a")
+    expect(suggestion).to_have_text("Suggested: Hard", use_inner_text=True)
+    grade(page, "3")
+    assert stored(page)[-1]["points"] == [False, *[True] * (points.count() or 3)][:4]
+
+
+def test_a_guess_says_on_the_buttons_that_it_counts_as_hard(drill):
+    page = drill()
+    start(page)
+    to_answer(page, confidence="g")
+    assert page.locator(".drill-grade-note").all_inner_texts() == [
+        "today", "1 day", "counts as Hard", "counts as Hard"]
+    grade(page, "3")
+    assert [stored(page)[-1][key] for key in ("button", "grade")] == [3, 2]
+
+
+def test_cards_return_on_their_day(visit, drill):
+    visitor = visit(timezone_id="Asia/Shanghai")
+    page = visitor.context.new_page()
+    page.clock.install(time="2026-03-01T12:00:00+08:00")
+    page.goto(f"{visitor.site}{PAGE}?lang=en")
+    page.locator(".drill-numbers").wait_for()
+    start(page)
+    to_answer(page)
+    assert page.locator(".drill-grade-note").all_inner_texts()[2] == "2 days"
+    grade(page, "3")
+    assert stored(page)[0]["zone"] == 480
+    for moment, due in (("2026-03-03T03:59:00+08:00", 0), ("2026-03-03T04:00:00+08:00", 1)):
+        page.clock.set_fixed_time(moment)
+        page.reload()
+        page.locator(".drill-numbers").wait_for()
+        assert numbers(page)[0] == due
+    start(page)
+    answer_one(page)
+    assert [event["elapsed"] for event in stored(page)] == [None, 2]
+
+
+# ---- nothing is lost, nothing counts twice ------------------------------------------------------
+
+def test_a_reload_in_mid_card_keeps_what_was_graded_and_asks_the_same_card(drill):
+    page = drill()
+    start(page)
+    answer_one(page)
+    answer_one(page)
+    asked = question(page)
+    to_answer(page)
+    page.reload()
+    page.locator(".drill-numbers").wait_for()
+    assert numbers(page)[2] == 2
+    start(page)
+    assert question(page) == asked
+    assert len(stored(page)) == 2
+
+
+@contextmanager
+def chromium(browser_type, profile):
+    """A Chromium of our own, so that it can be killed; yields its process and a connection."""
+    shutil.rmtree(profile / "DevToolsActivePort", ignore_errors=True)
+    (profile / "DevToolsActivePort").unlink(missing_ok=True)
+    program = next(filter(None, map(shutil.which, BROWSERS)))
+    process = subprocess.Popen(
+        [program, *CHROMIUM_FLAGS, f"--user-data-dir={profile}", "about:blank"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        yield process, browser_type.connect_over_cdp(f"http://127.0.0.1:{port_of(profile)}")
+    finally:
+        kill(process)
+
+
+def port_of(profile, seconds=20):
+    """The debugging port, which Chromium writes into its profile when it is up."""
+    file = profile / "DevToolsActivePort"
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if file.exists() and (lines := file.read_text().split()):
+            return int(lines[0])
+        time.sleep(0.05)
+    raise AssertionError("Chromium did not come up")
+
+
+def kill(process):
+    """Kill a browser with all its processes, at once and without any farewell."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def test_a_browser_killed_right_after_a_grade_has_it(browser, site, tmp_path):
+    for sitting in (1, 2, 3):
+        with chromium(browser.browser_type, tmp_path) as (process, connection):
+            page = connection.contexts[0].new_page()
+            page.goto(f"{site}{PAGE}?lang=en")
+            page.locator(".drill-numbers").wait_for()
+            assert numbers(page)[2] == sitting - 1
+            start(page)
+            to_answer(page, option="5")
+            page.keyboard.press("3")
+            wait_for(page, "question")
+            kill(process)
+    with chromium(browser.browser_type, tmp_path) as (_, connection):
+        page = connection.contexts[0].new_page()
+        page.goto(f"{site}{PAGE}?lang=en")
+        page.locator(".drill-numbers").wait_for()
+        assert len(stored(page)) == 3
+
+
+def test_a_grade_in_one_tab_moves_the_other_on_and_counts_once(visit, drill):
+    visitor = visit()
+    left, right = drill(visitor=visitor), drill(visitor=visitor)
+    start(left)
+    start(right)
+    asked = question(left)
+    assert question(right) == asked
+    to_answer(right)
+    answer_one(left)
+    expect(notice(right)).to_contain_text("Another tab")
+    assert phase(right) == "question"
+    assert question(right) == question(left) != asked
+    assert len(stored(left)) == 1
+
+
+def test_two_tabs_that_grade_at_the_same_moment_count_once(visit, drill):
+    visitor = visit()
+    left, right = drill(visitor=visitor), drill(visitor=visitor)
+    right.evaluate("document.querySelector('card-drill').session.store.channel.close()")
+    start(left)
+    start(right)  # no message reaches it any more
+    to_answer(left)
+    to_answer(right)
+    grade(left)
+    grade(right)
+    expect(notice(right)).to_contain_text("Another tab")
+    assert len(stored(left)) == 1
+    assert question(right) == question(left)
+
+
+def test_the_start_screen_of_another_tab_follows(visit, drill):
+    visitor = visit()
+    left, right = drill(visitor=visitor), drill(visitor=visitor)
+    start(left)
+    answer_one(left)
+    expect(right.locator(".drill-count-done dd")).to_have_text("1")
+
+
+def test_without_a_database_the_drill_works_and_says_what_is_lost(visit):
+    visitor = visit()
+    visitor.context.add_init_script(
+        "Object.defineProperty(window, 'indexedDB', { get() { throw new Error('denied'); } })")
+    page = visitor.open(PAGE, lang="en")
+    page.locator(".drill-numbers").wait_for()
+    assert "progress is lost" in page.locator(".drill-unsaved").inner_text()
+    start(page)
+    answer_one(page)
+    page.locator(".drill-header button").click()
+    assert numbers(page)[2] == 1
+    open_files(page)
+    assert len(json.loads(export(page))["events"]) == 1
+
+
+def test_a_write_that_fails_is_said_and_the_card_stays(drill):
+    page = drill()
+    start(page)
+    page.evaluate("document.querySelector('card-drill').session.store.db.close()")
+    to_answer(page)
+    page.keyboard.press("3")
+    expect(notice(page)).to_contain_text("Not saved")
+    assert phase(page) == "answer"
+    assert stored(page) == []
+
+
+def test_choices_are_remembered(drill):
+    page = drill()
+    page.locator(".drill-fold > summary").first.click()
+    page.locator("input[name=limit]").fill("3")
+    page.locator("input[name=limit]").press("Enter")
+    page.locator("input[name=level][value=junior]").uncheck()
+    expect(page.locator(".drill-count-new dd")).to_have_text("3")
+    page.reload()
+    page.locator(".drill-numbers").wait_for()
+    assert numbers(page)[1] == 3
+    assert not page.locator("input[name=level][value=junior]").is_checked()
+    start(page)
+    assert "Senior" in page.locator(".drill-header").inner_text()
+
+
+# ---- files --------------------------------------------------------------------------------------
+
+@pytest.fixture
+def practised(drill):
+    """A page with three reviews, on its start screen, with the fold of the progress file open."""
+    page = drill()
+    start(page)
+    for _ in range(3):
+        answer_one(page)
+    page.locator(".drill-header button").click()
+    open_files(page)
+    return page
+
+
+def test_an_export_obeys_the_schema_and_importing_it_again_changes_nothing(practised, drill):
+    text = export(practised)
+    Draft202012Validator(SCHEMA).validate(json.loads(text))
+    assert len(json.loads(text)["events"]) == 3
+    assert import_text(practised, text) == "The file holds 3 reviews, 0 of them new."
+    assert export(practised) == text
+    other = drill()
+    open_files(other)
+    assert import_text(other, text) == "The file holds 3 reviews, 3 of them new."
+    assert numbers(other)[2] == 3
+    assert export(other) == text
+
+
+def test_two_devices_merge_to_the_same_progress_either_way(practised, drill):
+    other = drill()
+    start(other)
+    answer_one(other, key="1")
+    other.locator(".drill-header button").click()
+    open_files(other)
+    here, there = export(practised), export(other)
+    import_text(practised, there)
+    import_text(other, here)
+    merged = export(practised)
+    assert export(other) == merged
+    assert len(json.loads(merged)["events"]) == 4
+    assert len({event["device"] for event in json.loads(merged)["events"]}) == 2
+
+
+def test_a_card_of_a_later_edition_is_kept_and_named(practised):
+    content = json.loads(export(practised))
+    content["events"] = [content["events"][0] | {
+        "id": "00000000-0000-4000-8000-000000000001", "card": "tensors-of-next-year"}]
+    told = import_text(practised, json.dumps(content))
+    assert told == ("The file holds 1 review, 1 of them new. "
+                    "Kept, though this edition lacks the cards: tensors-of-next-year.")
+    assert "tensors-of-next-year" in export(practised)
+
+
+FAULTS = {
+    "cut short": (lambda text: text[:-30], "not JSON"),
+    "of another program": (lambda _: '{"cards": []}', "no progress file of this book"),
+    "of a later version": (lambda text: text.replace('"schema": 1', '"schema": 2'), "newer"),
+    "with a broken field": (lambda text: text.replace('"grade":', '"grade":"x","was":', 1),
+                            'review 1 .*: grade is "x", expected'),
+    "with a field too many": (lambda text: text.replace('"mode":', '"more":1,"mode":', 1),
+                              '"more" is unknown'),
+    "with a contradiction": (lambda text: text.replace('"button":3', '"button":2'),
+                             "two different reviews"),
+    "with markup": (lambda text: text.replace('"mode":"page"', '"mode":"<img src=x>"'),
+                    "<img src=x>"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_file_is_refused_in_one_line_and_changes_nothing(practised, fault):
+    change, reason = FAULTS[fault]
+    before = export(practised)
+    broken = change(before)
+    assert broken != before
+    told = import_text(practised, broken)
+    assert re.search(rf"^Nothing imported, progress unchanged: .*{reason}", told)
+    assert "\n" not in told
+    assert export(practised) == before
+    practised.locator("[data-set-lang=zh]").click()
+    assert notice(practised).inner_text().startswith("没有导入，进度未变：")
+
+
+# ---- the page -----------------------------------------------------------------------------------
+
+SCREENS = ("start", "question", "answer")
+
+
+def show(page, screen):
+    """A screen with all that it can show: folds open, options there."""
+    if screen != "start":
+        start(page)
+        to_scored(page)
+    if screen == "answer":
+        wrong = page.locator("input[value^=d-]").first
+        wrong.click()
+        page.keyboard.press("s")
+        page.keyboard.press("Enter")
+        wait_for(page, "answer")
+    page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_the_drill(drill, scheme, screen):
+    page = drill(color_scheme=scheme, reduced_motion="reduce")
+    show(page, screen)
+    page.evaluate(AXE.read_text("utf-8"))
+    found = {}
+    for mode in ("zh", "en", "both"):
+        page.locator(f"[data-set-lang={mode}]").click()
+        found[mode] = page.evaluate(RUN_AXE)
+    assert found == {"zh": [], "en": [], "both": []}
+
+
+SMALL = """() => [...document.querySelectorAll(
+  'card-drill :is(button, summary, label, input[type=number])')]
+  .filter((element) => element.getClientRects().length)
+  .map((element) => [element.outerHTML.slice(0, 80), element.getBoundingClientRect()])
+  .filter(([, box]) => box.height < 44 || box.width < 44).map(([html]) => html)"""
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_phone_shows_it_without_overflow_and_a_finger_hits_each_control(drill, width, screen):
+    page = drill(viewport={"width": width, "height": 700}, has_touch=True)
+    show(page, screen)
+    for mode in ("zh", "en", "both"):
+        page.locator(f"[data-set-lang={mode}]").click()
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        assert page.evaluate(SMALL) == []
+
+
+def test_a_card_is_done_by_touch(drill):
+    page = drill("zh", has_touch=True, viewport={"width": 390, "height": 800})
+    page.locator(".drill-numbers button").tap()
+    wait_for(page, "question")
+    if page.locator("input[name=response]").count():
+        page.locator(".drill-options label").first.tap()
+    page.locator(".drill-confidence label").first.tap()
+    page.locator("button[type=submit]").tap()
+    wait_for(page, "answer")
+    page.locator(".drill-points label").first.tap()
+    page.locator("[data-grade='2']").tap()
+    wait_for(page, "question")
+    assert stored(page)[0]["points"][0] is True
+
+
+def test_switching_the_language_keeps_the_card_and_what_was_chosen(drill):
+    page = drill("zh")
+    start(page)
+    to_scored(page)
+    page.keyboard.press("2")
+    chinese = question(page)
+    page.locator("[data-set-lang=en]").click()
+    assert page.locator("input[name=response]").nth(1).is_checked()
+    assert HAN.search(chinese)
+    assert not HAN.search(page.locator("card-drill").inner_text())
+
+
+def test_without_scripts_the_page_points_to_the_cards_of_the_sections(visit):
+    page = visit(java_script_enabled=False).open(PAGE)
+    text = page.locator("card-drill").inner_text()
+    assert "练习需要 JavaScript" in text
+    assert "The drill needs JavaScript" in text
+
+
+def test_cards_that_cannot_be_loaded_are_said(visit):
+    visitor = visit()
+    visitor.context.route("**/drill-cards.json*", lambda route: route.fulfill(status=503))
+    page = visitor.open(PAGE, lang="en")
+    expect(notice(page)).to_contain_text("could not be loaded")
+    visitor.errors.clear()  # Chromium logs the 503 itself
+
+
+def test_links_of_a_card_lead_to_it_in_the_book(drill):
+    page = drill()
+    start(page)
+    to_answer(page)
+    page.get_by_role("link", name="This card in the book").click()
+    assert "/chapters/" in page.url
+    assert page.locator(f"article[id='{page.url.partition('#')[2]}']").is_visible()
+
+
+def test_scripts_and_cards_stay_small():
+    def size(path):
+        return len(gzip.compress((SITE / "_static" / path).read_bytes(), 6))
+    script = size("drill.js") + size("drill.css")
+    chapters = {file.name: size(f"drill-cards/{file.name}")
+                for file in (SITE / "_static" / "drill-cards").glob("*.json")}
+    print(f"drill: {script} bytes; {chapters}")
+    assert script <= SCRIPT_BUDGET
+    assert chapters
+    assert max(chapters.values()) <= CHAPTER_BUDGET

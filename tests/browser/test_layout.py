@@ -1,0 +1,67 @@
+"""Pages fit a phone, and a printed page holds what the screen folds away."""
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+TOO_WIDE = """() => {
+  const width = document.documentElement.clientWidth;
+  if (document.documentElement.scrollWidth <= width) return [];
+  return [...document.body.querySelectorAll('*')]
+    .filter((element) => element.getBoundingClientRect().right > width + 0.5)
+    .map((element) => `${element.tagName}.${element.className}`).slice(0, 5);
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 320])
+def test_no_page_is_wider_than_a_phone(visit, page_path, open_all, width):
+    page = visit(viewport={"width": width, "height": 800}).open(page_path)
+    open_all(page)
+    wide = {}
+    for mode in ("zh", "en", "both"):
+        page.locator(f"[data-set-lang={mode}]").click()
+        assert page.evaluate("innerWidth") == width
+        wide[mode] = page.evaluate(TOO_WIDE)
+    assert wide == {"zh": [], "en": [], "both": []}
+
+
+@pytest.mark.parametrize("width", [390, 320])
+def test_the_switch_and_the_menus_can_be_reached_on_a_phone(visit, page_path, width):
+    page = visit(viewport={"width": width, "height": 800}).open(page_path)
+    for button in page.locator(".bd-header-article button").locator("visible=true").all():
+        box = button.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+        assert min(box["width"], box["height"]) >= 24
+    page.locator(".primary-toggle").click()
+    assert page.locator("dialog[open] a.reference").first.is_visible()
+
+
+@pytest.mark.parametrize("mode", ["zh", "both"])
+def test_code_and_drawings_scroll_inside_themselves(visit, section, mode):
+    page = visit(viewport={"width": 390, "height": 800}).open(section, lang=mode)
+    hidden = page.evaluate("""() => [...document.querySelectorAll('article pre, figure.drawing')]
+      .filter((box) => box.scrollWidth > box.clientWidth + 1
+                       && getComputedStyle(box).overflowX !== 'auto'
+                       && getComputedStyle(box).overflowX !== 'scroll')
+      .map((box) => box.textContent.slice(0, 60))""")
+    assert hidden == []
+
+
+def test_print_opens_what_is_folded_and_hides_forms(visit, section):
+    page = visit().open(section, lang="en")
+    page.emulate_media(media="print")
+    closed = page.evaluate("""() => [...document.querySelectorAll('details')]
+      .filter((fold) => ![...fold.children].slice(1).some((child) => child.checkVisibility(
+        { contentVisibilityAuto: true }) && child.getBoundingClientRect().height > 0))
+      .map((fold) => fold.textContent.slice(0, 60))""")
+    assert closed == []
+    assert not page.locator("form, .lang-switch").locator("visible=true").count()
+
+
+def test_print_shows_the_output_of_every_prediction(visit, section):
+    page = visit().open(section, lang="en")
+    page.emulate_media(media="print")
+    outputs = page.locator("predict-cell pre").all()
+    assert outputs
+    assert all(output.is_visible() for output in outputs)

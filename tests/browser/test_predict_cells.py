@@ -1,0 +1,138 @@
+"""A predict cell opens its output to a reader who has committed, and to nobody else."""
+
+import pytest
+
+from book.extension.predict import TEXTS
+
+pytestmark = pytest.mark.browser
+
+LANGS = ["zh", "en"]
+
+
+def stored_output(cell):
+    """The text of a notebook cell's outputs."""
+    parts = [output.get("text") or output.get("data", {}).get("text/plain", "")
+             for output in cell["outputs"]]
+    return "".join("".join(part) for part in parts)
+
+
+def predictions(notebook):
+    """For each predict cell of a notebook its options and the index the output proves right."""
+    for cell in notebook["cells"]:
+        if options := cell["metadata"].get("predict", {}).get("options"):
+            hits = [i for i, o in enumerate(options) if str(o["match"]) in stored_output(cell)]
+            assert len(hits) == 1
+            yield options, hits[0], stored_output(cell)
+
+
+def commit(form, answer, confidence=0):
+    form.locator(".options input").nth(answer).check()
+    form.locator(".confidence input").nth(confidence).check()
+    form.locator("button").click()
+
+
+def shown_feedback(cell):
+    return cell.locator("[data-option]:visible").all_inner_texts()
+
+
+def mark(label):
+    """What stands after an option once it is judged: a sign, not only a colour."""
+    return label.evaluate("e => getComputedStyle(e, '::after').content").strip('"')
+
+
+def marks(cell):
+    return ["" if (m := mark(label)) == "none" else m for label in cell.locator(".options label").all()]
+
+
+def test_the_page_offers_every_prediction_of_the_notebook(visit, section, notebook):
+    cells = visit().open(section).locator("predict-cell").all()
+    expected = list(predictions(notebook(section)))
+    assert len(cells) == len(expected) > 0
+    for cell, (options, right, output) in zip(cells, expected, strict=True):
+        assert cell.get_attribute("data-right") == str(right)
+        assert cell.locator(".options input").count() == len(options) + 1
+        assert cell.locator("pre").first.evaluate("e => e.textContent").strip() == output.strip()
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_each_option_is_answered_with_its_own_line(visit, section, notebook, lang):
+    page = visit().open(section, lang=lang)
+    expected = predictions(notebook(section))
+    for number, (options, right, _) in enumerate(expected):
+        cell = page.locator("predict-cell").nth(number)
+        answer = number % len(options)
+        commit(cell.locator("form"), answer)
+        why = options[answer].get("why", {lang: ""})[lang].replace("`", "").strip()
+        [line] = shown_feedback(cell)
+        verdict = TEXTS["right" if answer == right else "wrong"][LANGS.index(lang)]
+        assert line.replace(" ", "").strip() == (verdict + why).replace(" ", "")
+
+
+@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("kind", ["right", "wrong", "not sure"])
+def test_by_keyboard_alone(visit, section, notebook, tab_to, lang, kind):
+    page = visit().open(section, lang=lang)
+    options, right, output = next(predictions(notebook(section)))
+    answer = {"right": right, "wrong": (right + 1) % len(options), "not sure": len(options)}[kind]
+    cell = page.locator("predict-cell").first
+    page.evaluate("addEventListener('predict', (event) => { window.committed = event.detail; })")
+    shown = cell.locator("pre").first
+
+    tab_to(page, "predict-cell .options input")
+    page.keyboard.press("Space")
+    for _ in range(answer):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert not shown.is_visible(), "opened without a confidence"
+    assert page.locator(".confidence input:focus").count(), "the browser leads to what is missing"
+    page.keyboard.press("Space")
+    page.keyboard.press("ArrowRight")
+    assert not shown.is_visible(), "opened before the commit"
+    tab_to(page, "predict-cell form button", limit=1)
+    page.keyboard.press("Enter")
+
+    assert shown.is_visible()
+    assert shown.inner_text().strip() == output.strip()
+    wrong = [answer] if kind == "wrong" else []
+    assert marks(cell) == ["✓" if i == right else "✗" if i in wrong else ""
+                           for i in range(len(options) + 1)]
+    assert len(shown_feedback(cell)) == (kind != "not sure")
+    assert page.evaluate("committed") == {
+        "answer": answer, "right": kind == "right", "confidence": "think"}
+
+
+def test_neither_an_option_nor_a_confidence_alone_opens_the_output(visit, section):
+    page = visit().open(section)
+    cell = page.locator("predict-cell").first
+    form, output = cell.locator("form"), cell.locator("details pre")
+    for only in (".options", ".confidence"):
+        page.reload()
+        assert not output.is_visible()
+        assert not cell.locator("summary").is_visible(), "the fold can be opened by hand"
+        form.locator(f"{only} input").first.check()
+        form.locator("button").click()
+        assert not output.is_visible()
+
+
+def test_after_the_commit_the_answer_cannot_be_changed(visit, section):
+    cell = visit().open(section).locator("predict-cell").first
+    commit(cell.locator("form"), 0)
+    assert all(control.is_disabled() for control in cell.locator("form input").all())
+    assert not cell.locator("form button").is_visible()
+
+
+def test_after_the_commit_the_keyboard_goes_on_from_here(visit, section, tab_to):
+    page = visit().open(section)
+    tab_to(page, "predict-cell .options input")
+    for key in ("Space", "Tab", "Space", "Tab", "Enter", "Tab"):
+        page.keyboard.press(key)
+    assert page.evaluate("""() => {
+      const cell = document.querySelector('predict-cell');
+      return cell.contains(document.activeElement);
+    }""")
+
+
+def test_the_feedback_is_announced(visit, section):
+    cell = visit().open(section).locator("predict-cell").first
+    commit(cell.locator("form"), 0)
+    assert len(cell.get_by_role("status").inner_text().strip()) > 3

@@ -1,0 +1,55 @@
+"""Without scripts a page is still a page: both languages, the options, the outputs, the tables."""
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def bare(visit):
+    """Open a page with scripts off."""
+    return visit(java_script_enabled=False).open
+
+
+def test_both_languages_show_and_the_switch_is_hidden(bare, page_path):
+    page = bare(page_path)
+    hidden = page.evaluate("""() => [...document.querySelectorAll('.lang-zh, .lang-en')].filter(
+      (element) => getComputedStyle(element).display === 'none').length""")
+    assert hidden == 0
+    assert page.locator("h1 .lang-zh:visible").count() == 1
+    assert not page.locator(".lang-switch, .theme-switch-button").locator("visible=true").count()
+
+
+def test_options_can_be_read_and_outputs_opened(bare, section):
+    page = bare(section)
+    cells = page.locator("predict-cell").all()
+    assert cells
+    for cell in cells:
+        assert all(label.is_visible() for label in cell.locator(".options label").all())
+        assert not cell.locator("form :is(button, input)").locator("visible=true").count()
+        output = cell.locator("details pre").first
+        assert not output.is_visible()
+        cell.locator("summary").first.click()
+        assert output.is_visible()
+
+
+def test_the_explorer_is_a_table_of_addresses(bare):
+    page = bare("chapters/01-tensors/storage-and-strides.html")
+    table = page.locator("stride-explorer table")
+    assert table.is_visible()
+    assert table.locator("td").all_inner_texts() == [str(address) for address in range(12)]
+
+
+def test_a_card_opens(bare, section):
+    card = bare(section).locator("article.card").first
+    card.locator("summary").first.click()
+    assert card.locator(".card-answer").is_visible()
+
+
+def test_text_is_dark_on_light(bare, page_path):
+    colour, ground = bare(page_path).evaluate("""() => {
+      const { color, backgroundColor } = getComputedStyle(document.body);
+      return [color, backgroundColor];
+    }""")
+    assert ground in ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)")
+    assert max(map(int, colour[4:-1].split(","))) < 90

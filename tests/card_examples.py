@@ -1,0 +1,77 @@
+"""A valid card and a book around it, for tests of the card engine."""
+
+import yaml
+
+ZH = "视图和原张量共用一块存储，步长记录每走一步要跨过多少个元素。" * 4
+EN = "A view shares the storage of its base and keeps its own sizes, strides and offset. " * 4
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes programs as literal blocks, as people do."""
+
+
+def _text(dumper, value):
+    style = "|" if "\n" in value else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def card(name="tensors-one", **changes):
+    """A card that is well-formed and passes; a change to None takes the field out."""
+    row = {
+        "id": name,
+        "section": "views",
+        "kind": "explain",
+        "level": "junior",
+        "question": {"zh": "视图复制数据吗？", "en": "Does a view copy data?"},
+        "answer": {"zh": ZH, "en": EN},
+        "points": [
+            {"must": True, "zh": "共用存储", "en": "shares the storage"},
+            {"must": False, "zh": "步长", "en": "strides"},
+        ],
+        "proof": "import torch\nx = torch.ones(4)\nassert x.view(2, 2)._base is x\n",
+        "sources": ["torch.Tensor.view"],
+    }
+    row.update(changes)
+    return {key: value for key, value in row.items() if value is not None}
+
+
+def bug(name="tensors-bug", **changes):
+    """A card of kind bug: the list is shared between calls."""
+    program = "def add(x, seen{}):\n    {}seen.append(x)\n    return seen\nadd(1)\nprint(add(2))\n"
+    row = {
+        "kind": "bug",
+        "code": program.format("=[]", ""),
+        "fixed": program.format("=()", "seen = list(seen); "),
+        "proof": "assert add(3) == [3]\nassert shown == '[2]'\n",
+    }
+    return card(name, **(row | changes))
+
+
+def write_cards(root, *cards, complete=False, folder="01-tensors"):
+    """Write a chapter with these cards below root and return its cards.yaml."""
+    place = root / "chapters" / folder
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "views.md").write_text("# 视图 · Views\n", encoding="utf-8")
+    content = {"chapter": folder.split("-", 1)[1], "complete": complete, "cards": list(cards)}
+    text = yaml.dump(content, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=1000)
+    (place / "cards.yaml").write_text(text, encoding="utf-8")
+    return place / "cards.yaml"
+
+
+def write_book(root, *cards, retired=(), **options):
+    """A book of one chapter; returns its cards.yaml."""
+    (root / "book").mkdir(exist_ok=True)
+    (root / "book/errata.yaml").write_text(
+        "T:\n  T01: {kind: wrong, chapter: 1}\n  T04: {kind: wrong, chapter: 1}\n", "utf-8"
+    )
+    (root / "book/retired-cards.yaml").write_text(yaml.safe_dump(list(retired)), "utf-8")
+    return write_cards(root, *cards, **options)
+
+
+def line_of(path, text):
+    """Number of the first line that holds the text."""
+    lines = path.read_text("utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)

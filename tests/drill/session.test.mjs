@@ -1,0 +1,315 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Deck } from "../../book/web/drill/deck.js";
+import { exportText, problem } from "../../book/web/drill/events.js";
+import { Session } from "../../book/web/drill/session.js";
+import { openStore } from "../../book/web/drill/store.js";
+import { notice } from "../../book/web/drill/texts.js";
+import { card, event, MONDAY, uuid } from "./helpers.mjs";
+
+const both = (text) => ({ zh: text, en: text });
+const myth = (key, output) => ({ key, output, text: both(output), why: both("why") });
+const CONTENT = {
+  edition: "0123456789ab", question: both("?"), answer: both("!"), snippets: [], shown: [],
+  points: [{ must: true }, { must: true }, { must: false }], myths: [], followUps: [],
+  corrects: [], proof: "", sources: [], page: null,
+};
+const SCORED = { ...CONTENT, snippets: ["v0", "v1", "v2"], shown: ["out 0", "out 1", "out 2"],
+  myths: [myth("d-00000001", "out 1"), myth("d-00000002", "other"), myth("d-00000003", "third")] };
+
+class FakeDeck extends Deck {
+  async content(id) {
+    return this.byId.get(id).scored ? SCORED : CONTENT;
+  }
+}
+
+const CARDS = [card("a-scored", { kind: "predict", scored: true }), card("a-spoken"),
+  card("a-third", { level: "staff" })];
+
+/** A session over a store in memory, at a time that the test sets. */
+async function sessionOver(store, cards = CARDS) {
+  const clock = { time: MONDAY };
+  const deck = new FakeDeck("http://localhost/", { cards, chapters: [] });
+  const session = new Session({ deck, store, lang: () => "zh", now: () => clock.time,
+    zone: () => 480 });
+  session.clock = clock;
+  await session.open();
+  return session;
+}
+const fresh = async (cards) => sessionOver(await openStore(), cards);
+
+async function answerCard(session, { response = null, confidence = "think", button = 3 } = {}) {
+  if (session.current.options) session.respond(response ?? "answer");
+  if (response !== "unsure") session.rate(confidence);
+  session.clock.time += 20_000;
+  session.reveal();
+  assert.equal(session.phase, "answer");
+  await session.grade(button);
+  return session.events.at(-1);
+}
+
+test("without IndexedDB the store says that it keeps nothing", async () => {
+  assert.equal((await openStore()).saved, false);
+});
+
+test("a stored event is valid and tells what happened", async () => {
+  const session = await fresh();
+  await session.start();
+  session.respond("d-00000002");
+  session.rate("sure");
+  session.clock.time += 20_000;
+  session.reveal();
+  session.tick(1, true);
+  session.clock.time += 5_000;
+  await session.grade(4);
+  const [stored] = await session.store.events();
+  assert.equal(problem(stored), null);
+  const { id, scheduler, device, ...rest } = stored;
+  assert.deepEqual(rest, { card: "a-scored", time: MONDAY + 25_000, zone: 480, button: 4, grade: 1,
+    elapsed: null, confidence: "sure", response: "d-00000002", points: [false, true, false],
+    variant: rest.variant, lang: "zh", duration: 25_000, mode: "page", edition: "0123456789ab",
+    schema: 1 });
+  assert.ok([0, 1, 2].includes(rest.variant));
+});
+
+test("elapsed is null at first, then the drill days between", async () => {
+  const session = await fresh([card("a-spoken")]);
+  await session.start();
+  assert.equal((await answerCard(session)).elapsed, null);
+  assert.equal(session.phase, "done");
+  session.clock.time += 3 * 86_400_000;
+  await session.start();
+  assert.equal((await answerCard(session)).elapsed, 3);
+});
+
+test("the answer stays shut until an option and a confidence are given", async () => {
+  const session = await fresh();
+  await session.start();
+  assert.equal(session.missing, "option");
+  session.reveal();
+  assert.equal(session.phase, "question");
+  session.respond("answer");
+  assert.equal(session.missing, "confidence");
+  session.reveal();
+  assert.equal(session.phase, "question");
+  session.rate("think");
+  assert.equal(session.missing, null);
+});
+
+test("not sure needs no confidence, and taking it back asks for one again", async () => {
+  const session = await fresh();
+  await session.start();
+  session.respond("unsure");
+  assert.equal(session.missing, null);
+  assert.equal(session.current.confidence, "guess");
+  session.respond("answer");
+  assert.equal(session.missing, "confidence");
+});
+
+test("options: the true output once, no wrong one equal to it, the same after a reload", async () => {
+  const session = await fresh();
+  await session.start();
+  const { options, shown, variant } = session.current;
+  assert.equal(options.filter((option) => option.output === shown).length, 1);
+  assert.equal(options.length, shown === "out 1" ? 3 : 4);
+  const again = await fresh();
+  await again.start();
+  assert.deepEqual([again.current.options, again.current.variant], [options, variant]);
+});
+
+test("each repeat shows the next variant", async () => {
+  const session = await fresh([CARDS[0]]);
+  await session.start();
+  const variants = [];
+  for (let n = 0; n < 3; n++) {
+    variants.push(session.current.variant);
+    await answerCard(session, { response: "unsure" });
+  }
+  assert.deepEqual([...variants].sort(), [0, 1, 2]);
+});
+
+test("buttons say what they count as and when the card returns", async () => {
+  const session = await fresh();
+  await session.start();
+  session.respond("answer");
+  session.rate("guess");
+  assert.deepEqual(session.buttons.map(({ grade }) => grade), [1, 2, 2, 2]);
+  assert.deepEqual(session.buttons.map(({ days }) => days), [0, 1, 1, 1]);
+  session.respond("d-00000002");
+  assert.deepEqual(session.buttons.map(({ grade }) => grade), [1, 1, 1, 1]);
+});
+
+test("sure and wrong: full refutation at once, and when the card returns the same day", async () => {
+  const session = await fresh([CARDS[0]]);
+  await session.start();
+  session.respond("d-00000002");
+  session.rate("sure");
+  assert.equal(session.refutes, true);
+  session.reveal();
+  await session.grade(1);
+  assert.equal(session.current.card.id, "a-scored");
+  assert.equal(session.refutes, true);
+  await answerCard(session);
+  assert.equal(session.phase, "done");
+});
+
+test("a spoken answer, sure and graded Again, returns with its refutation; unsure without", async () => {
+  for (const [confidence, refutes] of [["sure", true], ["think", false]]) {
+    const session = await fresh([card("a-spoken")]);
+    await session.start();
+    await answerCard(session, { confidence, button: 1 });
+    assert.equal(session.current.card.id, "a-spoken");
+    assert.equal(session.refutes, refutes);
+  }
+});
+
+test("two presses count once", async () => {
+  const session = await fresh();
+  await session.start();
+  session.respond("answer");
+  session.rate("sure");
+  session.reveal();
+  await Promise.all([session.grade(3), session.grade(3)]);
+  assert.equal(session.events.length, 1);
+});
+
+test("a card graded in another tab is not counted twice and makes way", async () => {
+  const store = await openStore();
+  const [left, right] = [await sessionOver(store), await sessionOver(store)];
+  await left.start();
+  await right.start();
+  await answerCard(left); // and no message reaches the right one
+  await answerCard(right);
+  assert.equal((await store.events()).length, 1);
+  assert.equal(right.notice.code, "elsewhere");
+  assert.equal(right.current.card.id, left.current.card.id);
+});
+
+test("a message from another tab moves on at once, mid-question", async () => {
+  const store = await openStore();
+  const [left, right] = [await sessionOver(store), await sessionOver(store)];
+  await left.start();
+  await right.start();
+  await answerCard(left);
+  await right.sync();
+  assert.equal(right.notice.code, "elsewhere");
+  assert.equal(right.phase, "question");
+  assert.equal(right.current.card.id, left.current.card.id);
+});
+
+test("news of another card leaves the one in hand alone", async () => {
+  const store = await openStore();
+  const session = await sessionOver(store);
+  await session.start();
+  session.respond("answer");
+  await store.join([event(1, { card: "a-third" })]);
+  await session.sync();
+  assert.equal(session.current.response, "answer");
+  assert.equal(session.events.length, 1);
+});
+
+test("a write that fails keeps the card, counts nothing, and can be tried again", async () => {
+  const session = await fresh();
+  await session.start();
+  const { append } = session.store;
+  session.store.append = () => Promise.reject(new Error("QuotaExceededError"));
+  session.respond("answer");
+  session.rate("think");
+  session.reveal();
+  await session.grade(3);
+  assert.equal(session.phase, "answer");
+  assert.equal(session.notice.code, "not-saved");
+  assert.equal(session.events.length, 0);
+  session.store.append = append;
+  await session.grade(3);
+  assert.equal(session.notice.code, "graded");
+  assert.equal(session.events.length, 1);
+});
+
+test("a card that cannot be fetched is said, and the session can start again", async () => {
+  const session = await fresh();
+  const { content } = session.deck;
+  session.deck.content = () => Promise.reject(new Error("503"));
+  await session.start();
+  assert.equal(session.phase, "start");
+  assert.equal(session.notice.code, "unreachable");
+  session.deck.content = content;
+  await session.start();
+  assert.equal(session.phase, "question");
+});
+
+test("a slow fetch does not bring a session back that was ended", async () => {
+  const session = await fresh();
+  let arrive;
+  session.deck.content = () => new Promise((resolve) => { arrive = resolve; });
+  const starting = session.start();
+  session.end();
+  arrive(CONTENT);
+  await starting;
+  assert.equal(session.phase, "start");
+});
+
+test("the day turns while the page is open", async () => {
+  const session = await fresh([card("a-spoken")]);
+  await session.start();
+  await answerCard(session);
+  assert.equal(session.plan.done, 1);
+  assert.deepEqual(session.nextDay, { day: session.today + 2, cards: 1 });
+  session.clock.time += 2 * 86_400_000;
+  assert.deepEqual([session.plan.done, session.plan.due], [0, 1]);
+});
+
+test("choices are kept and narrow the cards", async () => {
+  const store = await openStore();
+  const session = await sessionOver(store);
+  await session.choose("hidden", { ...session.hidden, level: ["senior"] });
+  await session.choose("limit", 1);
+  const later = await sessionOver(store);
+  assert.deepEqual(later.cards.map(({ id }) => id), ["a-third"]);
+  assert.equal(later.limit, 1);
+});
+
+test("import merges, twice is once, and cards of another edition are kept and named", async () => {
+  const session = await fresh();
+  await session.start();
+  await answerCard(session);
+  session.end();
+  const text = exportText([...session.events, event(1, { card: "a-third" }),
+    event(2, { card: "z-later-edition" })]);
+  await session.importText(text);
+  assert.deepEqual(session.notice, { code: "imported", added: 2, all: 3,
+    unknown: ["z-later-edition"] });
+  const after = session.exportText();
+  assert.ok(after.includes("z-later-edition"));
+  await session.importText(text);
+  assert.equal(session.notice.added, 0);
+  assert.equal(session.exportText(), after);
+});
+
+test("a file with one broken event changes nothing and says in both languages why", async () => {
+  const session = await fresh();
+  await session.start();
+  await answerCard(session);
+  const before = session.exportText();
+  const text = exportText([event(1), event(2, { card: "a-third" })]).replace('"zone":0', '"zone":9e9');
+  await session.importText(text);
+  assert.equal(session.exportText(), before);
+  const [zh, en] = notice(session.notice);
+  for (const line of [zh, en]) {
+    assert.ok(line.includes("zone") && line.includes("9000000000"), line);
+    assert.ok(line.includes(uuid(1)) && !line.includes("\n"), line);
+  }
+  assert.ok(zh.includes("第 1 条") && en.includes("review 1"));
+});
+
+test("an event that contradicts a stored one changes nothing", async () => {
+  const session = await fresh();
+  await session.start();
+  const stored = await answerCard(session);
+  const before = session.exportText();
+  await session.importText(exportText([event(1), { ...stored, grade: 2 }]));
+  assert.equal(session.notice.reason.code, "differs");
+  assert.equal(session.exportText(), before);
+  assert.ok(notice(session.notice).every((line) => line.includes(stored.id)));
+});

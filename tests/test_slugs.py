@@ -1,0 +1,65 @@
+"""Section ids come from the English half of a heading, and are unique on their page."""
+
+from itertools import pairwise
+
+import nbformat
+import pytest
+import yaml
+from docutils import nodes
+from docutils.core import publish_doctree
+from markdown_it import MarkdownIt
+
+from book.extension import slugs
+from book.pipeline.paths import CHAPTERS, ROOT
+
+NOTEBOOKS = sorted(CHAPTERS.glob("*/*.ipynb"))
+
+
+@pytest.mark.parametrize(("heading", "slug"), [
+    ("存储与步长 · Storage and strides", "storage-and-strides"),
+    ("view 真正检查什么 · What view really checks", "what-view-really-checks"),
+    ("用 torch.compile · Use torch.compile", "use-torch-compile"),
+    ("Glossary", "glossary"),
+    ("甲 · A · B", "b"),
+])
+def test_a_slug_is_the_english_half(heading, slug):
+    assert slugs.slug(heading) == slug
+
+
+def test_docutils_makes_its_ids_the_same_way(monkeypatch):
+    monkeypatch.setattr(nodes, "make_id", nodes.make_id)  # restored after the test
+    slugs.setup(app=None)
+    title = "view 检查什么 · What a view checks"
+    text = f"{title}\n{'=' * 60}\n\nText.\n"
+    tree = publish_doctree(text, settings_overrides={"doctitle_xform": False})
+    assert tree.next_node(nodes.section)["ids"] == ["what-a-view-checks"]
+
+
+def test_markdown_links_use_the_same_function():
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    name = f"{slugs.slug.__module__}.{slugs.slug.__qualname__}"
+    assert config["sphinx"]["config"]["myst_heading_slug_func"] == name
+
+
+def headings(path):
+    """The plain text of a notebook's headings."""
+    for cell in nbformat.read(path, 4).cells:
+        if cell.cell_type != "markdown":
+            continue
+        tokens = MarkdownIt().parse(cell.source)
+        for opening, inline in pairwise(tokens):
+            if opening.type == "heading_open":
+                yield "".join(part.content for part in inline.children)
+
+
+def test_there_are_notebooks_to_check():
+    assert NOTEBOOKS
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_each_heading_of_a_page_has_an_id_of_its_own(path):
+    titles = list(headings(path))
+    ids = [slugs.slug(title) for title in titles]
+    assert titles
+    assert all(ids)
+    assert len(set(ids)) == len(ids)
