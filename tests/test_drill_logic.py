@@ -200,7 +200,7 @@ def contents(root, docnames=frozenset()):
 
 def test_index_and_texts_of_every_committed_card_are_made():
     files = contents(ROOT)
-    committed = {row["id"]: row for file in (ROOT / "chapters").glob("*/cards.json")
+    committed = {row["id"]: row for file in sorted((ROOT / "chapters").glob("*/cards.json"))
                  for row in json.loads(file.read_text("utf-8"))["cards"]}
     index = files[drill.INDEX]
     assert [row["id"] for row in index["cards"]] == list(committed)

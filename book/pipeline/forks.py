@@ -167,7 +167,9 @@ def serve() -> None:
     """Fork a trial for each `[folder, limit]` line on stdin, answer with its exit status."""
     import resource
 
-    import torch  # noqa: F401  (imported and not used: that is the point)
+    # Not used: that is the point. An optimizer or a meta tensor imports Dynamo, for a second.
+    import torch
+    import torch._dynamo  # noqa: F401
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is reported, not dumped
     requests, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")

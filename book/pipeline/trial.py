@@ -123,6 +123,6 @@ def _description(error: BaseException) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    import torch  # noqa: F401  (as in the process that is forked from: imported, nothing run)
+    import torch._dynamo  # noqa: F401  (as in the process that is forked from: imported, unused)
 
     run_in(Path(sys.argv[1]))

@@ -43,7 +43,9 @@ def test_axe_finds_nothing(visit, page_path, open_all, scheme):
     assert found == {"zh": [], "en": [], "both": [], "committed": []}
 
 
-def test_on_a_phone_what_scrolls_can_be_reached_and_buttons_are_large_enough(visit, page_path, open_all):
+def test_on_a_phone_what_scrolls_can_be_reached_and_buttons_are_large_enough(
+    visit, page_path, open_all
+):
     page = visit(viewport={"width": 390, "height": 800}, reduced_motion="reduce").open(page_path)
     page.evaluate(AXE.read_text(encoding="utf-8"))
     open_all(page)

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from functools import cache
+from itertools import pairwise
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -62,5 +63,5 @@ def test_headings_go_down_one_level_at_a_time(page_path):
     levels = [int(h.get("aria-level") or h.name[1]) for h in names]
     assert levels[0] == 1
     assert levels.count(1) == 1
-    steps = zip(levels, levels[1:], strict=False)
+    steps = pairwise(levels)
     assert [(above, below) for above, below in steps if below > above + 1] == []

@@ -41,7 +41,8 @@ def mark(label):
 
 
 def marks(cell):
-    return ["" if (m := mark(label)) == "none" else m for label in cell.locator(".options label").all()]
+    found = [mark(label) for label in cell.locator(".options label").all()]
+    return ["" if one == "none" else one for one in found]
 
 
 def test_the_page_offers_every_prediction_of_the_notebook(visit, section, notebook):
