@@ -14,12 +14,13 @@ from book.extension import (
     maths,
     predict,
     slugs,
+    status,
     web,
 )
 
 
 def setup(app):
     for concern in (slugs, bilingual, maths, drawings, predict, complete, cards, drill, downloads,
-                    exercises, web, lean):
+                    exercises, status, web, lean):
         concern.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

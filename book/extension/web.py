@@ -13,7 +13,7 @@ KATEX = ROOT / "node_modules" / "katex" / "dist"
 
 # a module script is linked to the pages that hold its element
 ELEMENTS = {"<predict-cell": "predict.js", "<stride-explorer": "stride-explorer.js",
-            "<card-drill": "drill.js"}
+            "<graph-stepper": "graph-stepper.js", "<card-drill": "drill.js"}
 
 
 def configure(app, config) -> None:
