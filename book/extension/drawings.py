@@ -20,7 +20,7 @@ def render_image(self, data) -> list[nodes.Element]:
     if alt := data.cell_metadata.get("alt"):  # the caption names the figure, the parts are silent
         svg = re.sub(r"<svg\b", '<svg aria-hidden="true"', svg, count=1)
         svg += f'<figcaption class="visually-hidden">{spans(alt["zh"], alt["en"])}</figcaption>'
-    return [raw(f'<figure class="drawing">{svg}</figure>')]
+    return [raw(f'<figure class="drawing" tabindex="0">{svg}</figure>')]
 
 
 def setup(app):

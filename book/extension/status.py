@@ -53,9 +53,12 @@ def cuda(data: dict) -> str:
     record = data["cuda"]
     if not record:
         return f"<p>{spans(*NOT_RECORDED)}</p>"
-    return table(["GPU", "torch", ("日期", "Date"), ("单元格", "Cells"), ("失败", "Failures")],
-                 [[record["gpu"], record["torch"], record["date"], record["cells"],
-                   len(record["failed"])]])
+    head = ["GPU", "torch", ("日期", "Date"), ("单元格", "Cells"), ("卡片", "Cards"),
+            ("未运行", "Not run"), ("失败", "Failures")]
+    cards = record["cards"]
+    return table(head, [[record["gpu"], record["torch"], record["date"], record["cells"],
+                         cards["proved"], len(record["not_run"]),
+                         len(record["failed"]) + len(cards["failed"])]])
 
 
 def other_versions(data: dict) -> str:

@@ -64,11 +64,11 @@ function nameOf(graph, number) {
   return alone ? label : `#${number}`;
 }
 
-/** `w * x`, `tanh(#4)`, `w ** 2`, with what `spell` writes for each operand. */
+/** `w * x`, `tanh(#4)`, `(-2) ** 2`, with what `spell` writes for each operand. */
 function expression({ op, operands }, spell) {
   const [first, ...rest] = operands.map(spell);
   if (/^\w/.test(op)) return `${op}(${[first, ...rest].join(", ")})`;
-  return [first, ...rest.map(bracket)].join(` ${op} `);
+  return [op === "**" ? bracket(first) : first, ...rest.map(bracket)].join(` ${op} `);
 }
 
 const inNames = (graph, node) =>
@@ -205,10 +205,11 @@ function operandWords({ node, local, constant }, made) {
 }
 
 function tableOf(graph, k) {
+  const { kind, node } = graph.steps[k], now = kind === "done" ? null : node;
   const head = [...HEAD.map(both), "grad"].map((words) => `<th scope="col">${words}</th>`);
   const body = rows(graph, k).map(([number, label, op, ...rest]) => {
     const cells = [escape(label), op ? `<code>${escape(op)}</code>` : both(LABELS.leaf), ...rest];
-    const current = graph.steps[k].node === +number.slice(1) ? ' aria-current="true"' : "";
+    const current = now === +number.slice(1) ? ' aria-current="true"' : "";
     return `<tr${current}><th scope="row">${number}</th>${
       cells.map((cell) => `<td>${cell}</td>`).join("")}</tr>`;
   });
@@ -329,14 +330,15 @@ function drawEdge(key, edge, { nodes, flowed, active }) {
   const local = made ? textAt(x1 + (edge.side < 0 ? -6 : 6), y1 - 9, `×${edge.local ?? "None"}`,
     ` class="gs-local" text-anchor="${anchor}"`) : "";
   return [`<g class="gs-edge gs-${state}${none ? " gs-none" : ""}">`
-    + `<path pathLength="${none ? "" : 1}" d="${pathOf(edge)}"/><path class="gs-head" d="${head}"/></g>`,
+    + `<path${state === "active" && !none ? ' pathLength="1"' : ""} d="${pathOf(edge)}"/>`
+    + `<path class="gs-head" d="${head}"/></g>`,
   local];
 }
 
-/** What arrives at the operand of the active edge, just below the operand's box. */
+/** What arrives at the operand of the active edge, below the operand's box and its mark. */
 function drawFlow(edge, step) {
   if (step.kind !== "flow" || step.flow === null) return "";
-  return textAt(edge.x0 + 9, edge.y0 + 16, `+ ${bracket(step.flow)}`, ' class="gs-flow"');
+  return textAt(edge.x0 + 9, edge.y0 + 22, `+ ${bracket(step.flow)}`, ' class="gs-flow"');
 }
 
 function drawBox(graph, node, box, { made, grad, sum, mark }, changed) {
@@ -423,14 +425,15 @@ export class GraphStepper extends Base {
   connectedCallback() {
     addStyle();
     if (!this.graph) this.readGraph();
-    this.language ??= new MutationObserver(() => this.label());
+    this.language ??= new MutationObserver(() => this.graph && this.label());
     this.language.observe(document.documentElement, { attributeFilter: ["data-lang"] });
   }
 
   disconnectedCallback() { this.language.disconnect(); }
 
-  attributeChangedCallback(name) {
-    if (!this.isConnected) return;
+  /** Drawing anew takes the focus away: only for what is new. */
+  attributeChangedCallback(name, before, after) {
+    if (!this.isConnected || before === after) return;
     if (name === "graph") this.readGraph();
     else if (this.graph) this.go(this.wanted());
   }
@@ -446,7 +449,7 @@ export class GraphStepper extends Base {
     this.go(this.wanted());
   }
 
-  wanted() { return Number(this.getAttribute("step") ?? 0) || 0; }
+  wanted() { return Math.trunc(this.getAttribute("step")) || 0; }
 
   find(name) { return this.querySelector(`.gs-${name}`); }
 
@@ -556,6 +559,9 @@ graph-stepper {
   --gs-edge: color-mix(in srgb, var(--gs-text) 58%, transparent);
   --gs-mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;
 }
+html[data-theme=dark] .bd-content div.cell_output div.output.text_html:has(> graph-stepper) {
+  padding: 0; background: none; /* the theme lays a light ground under output that is HTML */
+}
 html[data-lang=zh] graph-stepper :is(.lang-en, .lang-both),
 html[data-lang=en] graph-stepper :is(.lang-zh, .lang-both) { display: none; }
 html:not([data-lang=zh], [data-lang=en]) graph-stepper .gs-status > span { display: block; }
@@ -638,7 +644,7 @@ graph-stepper .gs-frame {
 
   .gs-edge path { fill: none; stroke: var(--gs-edge); stroke-width: 1.5; }
   .gs-edge .gs-head { fill: var(--gs-edge); stroke: none; }
-  .gs-planned path { stroke-width: 1; stroke-dasharray: .008 .012; }
+  .gs-planned path { stroke-width: 1; stroke-dasharray: 1 2; }
   .gs-none path { stroke-dasharray: 6 5; }
   .gs-flowed:not(.gs-none) path:first-child { stroke: var(--gs-text); stroke-width: 2; }
   .gs-flowed .gs-head { fill: var(--gs-text); }

@@ -45,10 +45,14 @@ def test_a_card_shows_what_its_code_printed_and_the_mended_code(visit, section, 
             assert shown
 
 
+def svg_outputs(book):
+    return ["".join(output["data"]["image/svg+xml"]) for cell in book["cells"]
+            for output in cell.get("outputs", []) if "image/svg+xml" in output.get("data", {})]
+
+
 def test_drawings_are_inline_and_no_picture_is_a_file(visit, section, notebook):
     page = visit().open(section)
-    outputs = [output for cell in notebook(section)["cells"] for output in cell.get("outputs", [])
-               if "image/svg+xml" in output.get("data", {})]
+    outputs = svg_outputs(notebook(section))
     assert page.locator("figure.drawing > svg").count() == len(outputs)
     assert page.locator("article img[src$='.svg']").count() == 0
 
@@ -65,9 +69,11 @@ def test_a_drawing_has_its_alternative_text_as_accessible_name(visit, section, n
 @pytest.mark.parametrize(("lang", "mine", "other"), [("zh", ".lang-zh", ".lang-en"),
                                                      ("en", ".lang-en", ".lang-zh")])
 def test_the_text_of_a_drawing_can_be_selected_in_the_readers_language(
-        visit, section, lang, mine, other):
+        visit, section, notebook, lang, mine, other):
     page = visit().open(section, lang=lang)
-    for svg in page.locator("figure.drawing > svg").all():
+    drawings = page.locator("figure.drawing > svg:has(.lang-zh)").all()
+    assert len(drawings) == sum("lang-zh" in svg for svg in svg_outputs(notebook(section)))
+    for svg in drawings:
         selected = svg.evaluate("""(svg) => {
           getSelection().selectAllChildren(svg);
           return getSelection().toString();

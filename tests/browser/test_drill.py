@@ -141,7 +141,7 @@ def export(page):
 @pytest.mark.parametrize("lang", ["zh", "en"])
 def test_a_day_is_done_by_keyboard_alone(drill, lang):
     page = drill(lang)
-    page.locator("h1").click()
+    page.locator("article h1").click()
     for _ in range(60):
         page.keyboard.press("Tab")
         if page.evaluate(FOCUSED) == "drill-primary":
@@ -650,7 +650,8 @@ def test_links_of_a_card_lead_to_it_in_the_book(drill):
     to_answer(page)
     page.get_by_role("link", name="This card in the book").click()
     assert "/chapters/" in page.url
-    assert page.locator(f"article[id='{page.url.partition('#')[2]}']").is_visible()
+    card = page.locator(f"article[id='{page.url.partition('#')[2]}']")
+    expect(card).to_be_visible()
 
 
 def test_scripts_and_cards_stay_small():

@@ -1,0 +1,228 @@
+"""Run all notebooks, and the proofs of cards, on this machine's GPU, in the current environment.
+
+    python -m book.pipeline.cuda_run                 which claims hold on this GPU?
+    python -m book.pipeline.cuda_run --record        also store the result for the status page
+    python -m book.pipeline.cuda_run --device cpu    rehearse where there is no GPU
+
+Needs torch and PyYAML; no make, no network, no Jupyter. A cell whose package is not installed is
+listed as not run. Cells tagged `pinned-torch` are run, and compared under the pinned torch and
+Python only; those tagged `cuda` differ on a GPU by intent and are run. Of the cards, proofs that
+need a processor or a GPU are run. What is not done after 7 minutes has failed.
+
+Exit status: 0 nothing failed, 1 something failed, 2 it could not run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import re
+import sys
+import time
+from collections.abc import Set
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+from book.pipeline import lean  # first: the modules below then load without Jupyter
+
+# isort: split
+from book.pipeline import plain_notebooks
+from book.pipeline.cards import Book, Card, load
+from book.pipeline.forks import Outcome, Trials, TrialsError
+from book.pipeline.other_torch import RESULTS
+from book.pipeline.paths import ROOT, write_atomic
+from book.pipeline.plain_notebooks import NOT_BEGUN, Finding, known_packages
+from book.pipeline.prover import Prover
+from conftest import outputs_are_pinned_here
+
+RECORD = RESULTS.with_name("cuda.json")
+SECONDS = 420.0  # a minute less than the 8 that are promised: stuck processes take time to end
+NEEDS = ("cpu", "cuda")  # cards of other classes need a compiler or several processes
+NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)'")
+
+
+class CannotRunError(Exception):
+    """There is nothing to run on; the message is for the user."""
+
+
+class TimedTrials(Trials):
+    """Trials that all end soon after `end` (of time.monotonic)."""
+
+    def __init__(self, end: float) -> None:
+        super().__init__()
+        self.end = end
+
+    def run(self, *program: Any, limit: float, **more: Any) -> Outcome:
+        left = max(self.end - time.monotonic(), 1.0)
+        return super().run(*program, limit=min(limit, left), **more)
+
+
+@dataclass
+class Proved:
+    """How the cards of a chapter went."""
+
+    proved: int = 0
+    failed: list[Finding] = field(default_factory=list)
+    not_run: list[Finding] = field(default_factory=list)
+
+
+def machine(device: str) -> dict[str, str | None]:
+    """{gpu, torch, cuda, python} of this environment; `gpu` is None on the CPU.
+
+    Raises CannotRunError where there is no torch, or no GPU and one is asked for.
+    """
+    if device == "cpu":
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""  # for the processes of notebooks and proofs too
+    try:
+        import torch
+    except ImportError:
+        raise CannotRunError(f"{sys.executable} has no torch; install it there or name another "
+                             "Python: make test-cuda PYTHON=…") from None
+    if device == "cuda" and not torch.cuda.is_available():
+        raise CannotRunError(f"torch {torch.__version__} sees no CUDA device; to rehearse the run "
+                             "on the CPU: python -m book.pipeline.cuda_run --device cpu")
+    return {"gpu": torch.cuda.get_device_name() if device == "cuda" else None,
+            "torch": torch.__version__, "cuda": torch.version.cuda,
+            "python": platform.python_version()}
+
+
+def prove(cards: list[Card], gpu: bool, end: float) -> Proved:
+    """Run the proofs of some cards one after another."""
+    result = Proved()
+    with TimedTrials(end) as trials:
+        for card in cards:
+            place = f"{card.file} card '{card.id}'"
+            if card.needs == "cuda" and not gpu:
+                result.not_run.append(Finding(place, "needs a GPU"))
+            elif time.monotonic() > end:
+                result.failed.append(Finding(place, NOT_BEGUN))
+            else:
+                _prove(card, Prover(trials), place, result)
+    return result
+
+
+def _prove(card: Card, prover: Prover, place: str, result: Proved) -> None:
+    try:
+        problems = [problem.text for problem in prover.prove(card).problems]
+    except TrialsError as error:
+        problems = [str(error)]
+    named = {name for problem in problems for name in NO_MODULE.findall(problem)}
+    if absent := sorted(name for name in named if name.lower() in known_packages()):
+        text = f"needs {', '.join(absent)}, which is not installed"
+        result.not_run.append(Finding(place, text))
+    elif problems:
+        result.failed.append(Finding(place, problems[0], "\n".join(problems)))
+    else:
+        result.proved += 1
+
+
+def run(root: Path, gpu: bool, workers: int) -> dict[str, Any]:
+    """Run everything below `root`, saying how each notebook went: {cells, failed, not_run, cards}.
+
+    `failed` and `not_run` hold Findings. Raises CannotRunError where nothing can be read.
+    """
+    book, problems = load(root)
+    if problems:
+        raise CannotRunError(f"cards cannot be read: {problems[0]}")
+    paths = sorted(root.glob("chapters/*/*.ipynb"))
+    if not paths:
+        raise CannotRunError(f"no notebook lies in {root / 'chapters'}")
+    end, run_only = time.monotonic() + SECONDS, not_compared(gpu)
+    with ThreadPoolExecutor(workers) as pool:
+        notebooks = [pool.submit(plain_notebooks.run, path, path.relative_to(root).as_posix(),
+                                 run_only, end) for path in paths]
+        proofs = _submit_proofs(pool, book, gpu, end)
+        try:
+            for done in as_completed(notebooks):
+                print(done.result(), flush=True)
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)  # what is under way ends, no more begins
+            raise
+    return _together([job.result() for job in notebooks], [job.result() for job in proofs])
+
+
+def _submit_proofs(pool: ThreadPoolExecutor, book: Book, gpu: bool,
+                   end: float) -> list[Future[Proved]]:
+    chapters = [[card for card in chapter.cards if card.needs in NEEDS]
+                for chapter in book.chapters]
+    return [pool.submit(prove, cards, gpu, end) for cards in chapters if cards]
+
+
+def not_compared(gpu: bool) -> Set[str]:
+    """Tags of cells that are run here and not compared."""
+    pinned = set() if outputs_are_pinned_here() else {"pinned-torch"}
+    return pinned | ({"cuda"} if gpu else set())
+
+
+def _together(notebooks: list[plain_notebooks.Result], proofs: list[Proved]) -> dict[str, Any]:
+    both = [*notebooks, *proofs]
+    return {"cells": sum(book.cells for book in notebooks),
+            "failed": [finding for book in notebooks for finding in book.failed],
+            "not_run": [finding for part in both for finding in part.not_run],
+            "cards": {"proved": sum(part.proved for part in proofs),
+                      "failed": [finding for part in proofs for finding in part.failed]}}
+
+
+def report(facts: dict[str, str | None], result: dict[str, Any], seconds: float) -> int:
+    """Print failures with their differences, what was not run, and a summary; count failures."""
+    failed = result["failed"] + result["cards"]["failed"]
+    for finding in failed:
+        print(f"FAILED {finding}")
+        print(indent(finding.detail, "    ").rstrip())
+    for finding in result["not_run"]:
+        print(f"NOT RUN {finding}")
+    if "jsonschema" in lean.ABSENT:
+        print("cards.yaml was not checked against its schema: jsonschema is not installed")
+    print(f"{facts['gpu'] or 'CPU'}, torch {facts['torch']}, Python {facts['python']}: "
+          f"{result['cells']} cells, {result['cards']['proved']} cards proved, "
+          f"{len(result['not_run'])} not run, {len(failed)} failures, {seconds:.0f} s")
+    return len(failed)
+
+
+def record(path: Path, facts: dict[str, str | None], result: dict[str, Any]) -> None:
+    """Store the result; findings as one line each."""
+    content = {**facts, "date": datetime.date.today().isoformat(), **result}
+    text = json.dumps(content, ensure_ascii=False, indent=1, default=str)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(path, text + "\n")
+    print(f"wrote {path}")
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Command line; returns the exit status."""
+    options = _parser().parse_args(argv)
+    started = time.monotonic()
+    try:
+        if options.device == "cpu" and options.record:
+            raise CannotRunError("a rehearsal on the CPU is not recorded; leave out --record")
+        facts = machine(options.device)
+        result = run(options.root, options.device == "cuda", options.workers)
+    except CannotRunError as error:
+        print(f"test-cuda: {error}", file=sys.stderr)
+        return 2
+    failures = report(facts, result, time.monotonic() - started)
+    if options.record:
+        record(options.record, facts, result)
+    return 1 if failures else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m book.pipeline.cuda_run", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
+    parser.add_argument("--record", type=Path, nargs="?", const=RECORD, metavar="FILE",
+                        help="store the result, by default for the status page")
+    parser.add_argument("--workers", type=int, default=min(os.cpu_count() or 1, 8),
+                        help="processes at a time (default: one per core, 8 at most)")
+    parser.add_argument("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
