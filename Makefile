@@ -7,7 +7,7 @@ export OMP_NUM_THREADS := 1
 RUN := $(BIN)/python -m book.pipeline
 
 .DEFAULT_GOAL := help
-.PHONY: help book site serve sync prove check test test-core test-torch lock setup-site setup-full
+.PHONY: help book site serve sync prove check test test-core test-torch bench lock setup-site setup-full
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -37,6 +37,20 @@ test-core: setup-full ## everything that needs no browser and no compiler
 
 test-torch: setup-full ## all notebooks and proofs with another torch: make test-torch TORCH=2.11.0
 	@$(RUN).other_torch $(TORCH) $(if $(RECORD),--record)
+
+# Not the .venv that is put first above: this runs in the environment it is called from.
+test-cuda: export PATH := $(patsubst $(CURDIR)/$(BIN):%,%,$(PATH))
+.PHONY: test-cuda
+test-cuda: ## all notebooks and proofs on a GPU, with PYTHON as it is; without a GPU: DEVICE=cpu
+	@$(PYTHON) -m book.pipeline.cuda_run $(if $(DEVICE),--device $(DEVICE)) $(if $(RECORD),--record)
+
+BENCHES := pages notebooks
+bench: setup-full ## measure pages and notebooks; one of them: ONLY=pages; RECORD=1 stores the result
+	@$(if $(filter-out $(BENCHES),$(ONLY)),$(error bench: ONLY=$(ONLY) is none of: $(BENCHES)))
+	@$(if $(filter pages,$(or $(ONLY),pages)),$(RUN).site)
+	@for name in $(or $(ONLY),$(BENCHES)); do \
+	  $(BIN)/python -m benchmarks.$$name $(if $(RECORD),--record) || exit 1; \
+	done
 
 lock: setup-full ## write the exact versions that are installed to constraints.txt
 	@$(BIN)/pip freeze --exclude-editable | sed -E 's/\+cpu$$//' > constraints.txt

@@ -10,6 +10,7 @@ from book.extension import (
     drawings,
     drill,
     exercises,
+    front,
     lean,
     maths,
     predict,
@@ -21,6 +22,6 @@ from book.extension import (
 
 def setup(app):
     for concern in (slugs, bilingual, maths, drawings, predict, complete, cards, drill, downloads,
-                    exercises, status, web, lean):
+                    exercises, front, status, web, lean):
         concern.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import html
-
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import raw, spans
 from book.extension.card_html import KINDS
+from book.extension.tables import table
 from book.pipeline.status import status
 
 PAGE = "book/status"
 NOT_RECORDED = ("还没有记录", "Not recorded yet")
-NONE = ("没有", "None")
-
-
-def text(value: object) -> str:
-    """A cell: a pair (zh, en) in both languages, anything else as it is."""
-    return spans(*value) if isinstance(value, tuple) else html.escape(str(value))
-
-
-def table(head: list[object], rows: list[list[object]]) -> str:
-    if not rows:
-        return f"<p>{spans(*NONE)}</p>"
-    cells = "".join(f'<th scope="col">{text(cell)}</th>' for cell in head)
-    body = "".join(f"<tr>{''.join(f'<td>{text(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    return (f'<div class="status-table" tabindex="0"><table class="table"><thead><tr>{cells}'
-            f"</tr></thead><tbody>{body}</tbody></table></div>")
 
 
 def versions(data: dict) -> str:
@@ -73,17 +57,42 @@ def other_versions(data: dict) -> str:
     ])
 
 
+def conditions(zh: str, en: str, *facts: str) -> str:
+    """What a table holds and under which conditions it was measured."""
+    zh_said, en_said = ("，".join(facts), ", ".join(facts)) if facts else NOT_RECORDED
+    return f"<p>{spans(f'{zh}：{zh_said}', f'{en}: {en_said}')}</p>"
+
+
+def page_costs(record: dict) -> str:
+    if not record:
+        return conditions("页面", "Pages")
+    marks = ("performance", "accessibility", "best-practices", "seo")
+    head = [("页面", "Page"), ("传输（gzip）", "Transfer (gzip)"), ("请求", "Requests"),
+            ("首次绘制，慢速手机：中位数（最短–最长）",
+             "First paint, slow phone: median (shortest–longest)"),
+            ("Lighthouse：性能 / 无障碍 / 最佳实践 / SEO",
+             "Lighthouse: performance / accessibility / best practices / SEO")]
+    rows = [[name, f"{row['bytes'] / 1000:.0f} KB", row["requests"],
+             f"{row['paint']} ms ({row['paint_min']}–{row['paint_max']})",
+             " / ".join(str(row.get("lighthouse", {}).get(mark, "–")) for mark in marks)]
+            for name, row in record["pages"].items()]
+    lighthouse = [f"Lighthouse {record['lighthouse']}"] if record["lighthouse"] else []
+    return conditions("页面", "Pages", record["machine"], f"Chromium {record['chromium']}",
+                      *lighthouse, record["date"]) + table(head, rows)
+
+
+def notebook_costs(record: dict) -> str:
+    if not record:
+        return conditions("notebook", "Notebooks")
+    head = ["notebook", ("用时", "Time"), ("内存峰值", "Peak memory")]
+    rows = [[name, f"{seconds} s", f"{record['peak_mb'][name]} MB"]
+            for name, seconds in record["seconds"].items()]
+    return conditions("notebook", "Notebooks", record["machine"], f"Python {record['python']}",
+                      f"torch {record['torch']}", record["date"]) + table(head, rows)
+
+
 def measured(data: dict) -> str:
-    pages, books = data["pages"], data["notebooks"]
-    if not pages:
-        return f"<p>{spans(*NOT_RECORDED)}</p>"
-    head = [("页面", "Page"), ("字节（gzip）", "Bytes (gzip)"), ("请求", "Requests"),
-            ("首次绘制，慢速手机", "First paint, slow phone"), "Lighthouse"]
-    rows = [[name, f"{row['bytes'] // 1000} KB", row["requests"], f"{row['paint']} ms",
-             row["lighthouse"]] for name, row in pages["pages"].items()]
-    times = table(["notebook", ("用时", "Time")],
-                  [[name, f"{seconds} s"] for name, seconds in books.get("seconds", {}).items()])
-    return f"<p>{html.escape(pages['machine'])}, {pages['date']}</p>{table(head, rows)}{times}"
+    return page_costs(data["pages"]) + notebook_costs(data["notebooks"])
 
 
 def errata(data: dict) -> str:

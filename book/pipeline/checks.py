@@ -15,7 +15,7 @@ import sys
 import time
 from dataclasses import dataclass
 
-from book.pipeline.paths import ROOT
+from book.pipeline.paths import NOTEBOOKS, ROOT
 
 PYTHON = sys.executable
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -40,7 +40,7 @@ def pytest(*arguments: str) -> list[str]:
 
 
 WORKERS = ["-n", "2"]
-NOTEBOOKS = ["chapters", "--nbval", "--nbval-current-env", *WORKERS, "--dist", "loadscope"]
+NBVAL = [*NOTEBOOKS, "--nbval", "--nbval-current-env", *WORKERS, "--dist", "loadscope"]
 
 STEPS = [
     Step("lint of Python", [PYTHON, "-m", "ruff", "check", "."], "mend what ruff names"),
@@ -55,7 +55,7 @@ STEPS = [
     Step("unit tests", pytest("-m", "not browser and not compiler", *WORKERS),
          "mend the failing test", "core"),
     Step("unit tests", pytest("-m", "not browser", *WORKERS), "mend the failing test", "all"),
-    Step("notebooks under nbval", pytest(*NOTEBOOKS), "mend the section, then `make sync`",
+    Step("notebooks under nbval", pytest(*NBVAL), "mend the section, then `make sync`",
          "core all"),
     Step("site", module("site"), "mend what Sphinx names", "core all"),
     Step("pages in Chromium", pytest("-m", "browser"), "mend the page", "all"),

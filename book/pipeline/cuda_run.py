@@ -22,7 +22,7 @@ import platform
 import re
 import sys
 import time
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,7 +36,7 @@ from book.pipeline import plain_notebooks
 from book.pipeline.cards import Book, Card, load
 from book.pipeline.forks import Outcome, Trials, TrialsError
 from book.pipeline.other_torch import RESULTS
-from book.pipeline.paths import ROOT, write_atomic
+from book.pipeline.paths import NOTEBOOKS, ROOT, write_atomic
 from book.pipeline.plain_notebooks import NOT_BEGUN, Finding, known_packages
 from book.pipeline.prover import Prover
 from conftest import outputs_are_pinned_here
@@ -130,9 +130,9 @@ def run(root: Path, gpu: bool, workers: int) -> dict[str, Any]:
     book, problems = load(root)
     if problems:
         raise CannotRunError(f"cards cannot be read: {problems[0]}")
-    paths = sorted(root.glob("chapters/*/*.ipynb"))
+    paths = list(notebook_files(root))
     if not paths:
-        raise CannotRunError(f"no notebook lies in {root / 'chapters'}")
+        raise CannotRunError(f"no notebook lies in {' or '.join(NOTEBOOKS)} of {root}")
     end, run_only = time.monotonic() + SECONDS, not_compared(gpu)
     with ThreadPoolExecutor(workers) as pool:
         notebooks = [pool.submit(plain_notebooks.run, path, path.relative_to(root).as_posix(),
@@ -145,6 +145,13 @@ def run(root: Path, gpu: bool, workers: int) -> dict[str, Any]:
             pool.shutdown(wait=False, cancel_futures=True)  # what is under way ends, no more begins
             raise
     return _together([job.result() for job in notebooks], [job.result() for job in proofs])
+
+
+def notebook_files(root: Path) -> Iterator[Path]:
+    """All notebooks that nbval compares."""
+    for place in (root / name for name in NOTEBOOKS):
+        files = place.glob("*/*.ipynb") if place.is_dir() else place.parent.glob(place.name)
+        yield from sorted(files)
 
 
 def _submit_proofs(pool: ThreadPoolExecutor, book: Book, gpu: bool,

@@ -20,7 +20,7 @@ import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-from book.pipeline.paths import ROOT, write_atomic
+from book.pipeline.paths import NOTEBOOKS, ROOT, write_atomic
 
 RESULTS = ROOT / "benchmarks" / "results" / "torch-versions.json"
 TORCH = re.compile(r"^torch==\S+", re.M)
@@ -52,7 +52,7 @@ def run_notebooks(python: Path) -> dict:
     report = ROOT / "_build" / "other-torch.xml"
     report.parent.mkdir(exist_ok=True)
     subprocess.run(
-        [str(python), "-m", "pytest", "chapters", "--nbval", "--nbval-current-env", "-n", "2",
+        [str(python), "-m", "pytest", *NOTEBOOKS, "--nbval", "--nbval-current-env", "-n", "2",
          "--dist", "loadscope", f"--junitxml={report}"], cwd=ROOT, check=False)
     cases = list(ElementTree.parse(report).iter("testcase"))
     failed = [f"{case.get('classname')} {case.get('name')}" for case in cases

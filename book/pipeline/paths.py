@@ -8,6 +8,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = ROOT / "chapters"
 CODE = ROOT / "code"
+FRONT_PAGE = ROOT / "book" / "index.md"  # a notebook too: its prediction is run like any other
+NOTEBOOKS = ("chapters", "book/index.ipynb")  # where nbval finds all of them
 SITE = ROOT / "_build" / "html"
 
 

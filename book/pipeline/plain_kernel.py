@@ -17,12 +17,14 @@ from __future__ import annotations
 import ast
 import builtins
 import codeop
+import io
 import json
 import linecache
 import os
 import resource
 import symtable
 import sys
+import tokenize
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,7 @@ from book.pipeline import trial
 METHODS = {"_repr_html_": "text/html", "_repr_svg_": "image/svg+xml",
            "_repr_markdown_": "text/markdown", "_repr_latex_": "text/latex"}
 LAID_OUT = ("builtins", "collections", "datetime", "re", "types")  # IPython prints these its way
+AS_REPR = (str, bytes, int, float, complex)  # … and these like repr()
 
 try:
     from IPython.lib.pretty import pretty
@@ -82,7 +85,7 @@ class Kernel:
         linecache.cache[name] = (len(source), None, source.splitlines(True), name)
         try:
             body = ast.parse(source, name).body
-            shows = body and isinstance(body[-1], ast.Expr) and source.rstrip()[-1] != ";"
+            shows = body and isinstance(body[-1], ast.Expr) and not ends_in_semicolon(source)
             last = body.pop() if shows else None
             exec(self.compile(ast.Module(body, []), name, "exec"), self.space)
             if last:
@@ -122,6 +125,13 @@ class Kernel:
                 self.lost[symbol.get_name()] = number, package
 
 
+def ends_in_semicolon(source: str) -> bool:
+    """Whether a cell asks not to show the value of its last line; a comment may follow."""
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    words = [t.string for t in tokens if t.type != tokenize.COMMENT and t.string.strip()]
+    return words[-1] == ";"
+
+
 def bundle(value: Any) -> dict[str, Any]:
     """{data} of a displayed value: its texts by MIME type.
 
@@ -137,7 +147,7 @@ def bundle(value: Any) -> dict[str, Any]:
     shown = {"data": {mime: text for mime, text in made.items() if isinstance(text, str)}}
     if "text/plain" not in made:
         shown["data"]["text/plain"] = pretty(value) if pretty else repr(value)
-        if not pretty and type(value).__module__ in LAID_OUT:
+        if not pretty and type(value).__module__ in LAID_OUT and not isinstance(value, AS_REPR):
             shown["laid_out"] = type(value).__name__
     return shown
 

@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from book.pipeline import forks, plain_kernel, trial
 from book.pipeline.paths import ROOT
@@ -30,7 +30,8 @@ NOT_DONE = "was not done when the time was over"
 Texts = dict[str, list[str]]
 
 
-class Finding(NamedTuple):
+@dataclass(frozen=True)
+class Finding:
     """A cell that failed or did not run: where, why, and what to read on it."""
 
     place: str

@@ -20,7 +20,7 @@ from nbformat.reader import NotJSONError
 
 from book.pipeline import lint, sources
 from book.pipeline import notebook as nb
-from book.pipeline.paths import CHAPTERS, CODE, relative, write_atomic
+from book.pipeline.paths import CHAPTERS, CODE, FRONT_PAGE, relative, write_atomic
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"  # holds a random model id
 KEPT = "nbval-ignore-output"
@@ -31,7 +31,7 @@ class SyncError(Exception):
 
 
 def section_sources() -> list[Path]:
-    return sorted(CHAPTERS.glob("*/*.md"))
+    return [*sorted(CHAPTERS.glob("*/*.md")), FRONT_PAGE]
 
 
 def stale(source: Path) -> str | None:
@@ -164,7 +164,7 @@ def check(paths: list[Path]) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="bring the notebooks of chapters/ up to date")
+    parser = argparse.ArgumentParser(description="bring the notebooks up to date")
     parser.add_argument("sources", nargs="*", type=Path, help="section sources (default: all)")
     parser.add_argument("--check", action="store_true", help="only report, execute nothing")
     parser.add_argument("--force", action="store_true", help="execute all, renew all outputs")

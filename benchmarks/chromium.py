@@ -1,0 +1,19 @@
+"""One headless Chromium for everything that is measured in a browser."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+from book.pipeline.checks import BROWSERS
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+
+
+def path() -> str:
+    """The browser's program; ends the command with one line where there is none."""
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        sys.exit("bench: no Chromium on this machine; install the package chromium")
+    return found

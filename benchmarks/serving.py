@@ -1,0 +1,69 @@
+"""Serve the built site as a web host does: HTTP/1.1, text with gzip."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gzip
+import http.server
+import shutil
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from book.pipeline.paths import SITE
+from book.pipeline.serve import Handler
+
+PACKED = (".woff2", ".png", ".jpg")  # compressed already
+
+
+@functools.cache
+def wire_body(file: Path) -> bytes:
+    """The body that a host sends for a file."""
+    body = file.read_bytes()
+    return body if file.suffix in PACKED else gzip.compress(body, 6)
+
+
+class GzipHandler(Handler):
+    protocol_version = "HTTP/1.1"  # connections stay open, as they do on the web
+    disable_nagle_algorithm = True
+
+    def do_GET(self) -> None:
+        file = Path(self.translate_path(self.path))
+        if file.is_dir():
+            file /= "index.html"
+        if not file.is_file():
+            self.send_error(404)
+            return
+        body = wire_body(file)
+        self.send_response(200)
+        self.send_header("Content-Type", self.guess_type(str(file)))
+        if file.suffix not in PACKED:
+            self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@contextlib.contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Address of a folder's files, on a free port of this machine."""
+    handler = functools.partial(GzipHandler, directory=str(folder))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@contextlib.contextmanager
+def snapshot() -> Iterator[Path]:
+    """A copy of the built site, so that a build meanwhile changes nothing that is measured."""
+    if not (SITE / "index.html").exists():
+        sys.exit("bench: no site in _build/html; run `make site`")
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(shutil.copytree(SITE, folder, dirs_exist_ok=True))

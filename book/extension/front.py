@@ -1,0 +1,140 @@
+"""The front page: the map of the five machines around one training step, the table of sections."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+from docutils import nodes
+from markupsafe import Markup
+from sphinx.transforms import SphinxTransform
+
+from book.extension.bilingual import raw, spans
+from book.extension.slugs import SEPARATOR
+from book.extension.tables import table
+from book.pipeline.notebook import code_cells
+
+PAGE = "book/index"
+HANDS_ON = 1.0  # minutes for each cell in which the reader predicts or writes
+WORDS = 180  # English words read in a minute, of a text that wants thought
+
+
+class Machine(NamedTuple):
+    """One of the five: its chapter, the lines of the training step it stands behind, its job."""
+
+    chapter: str
+    code: str
+    name: tuple[str, str]
+    job: tuple[str, str]
+
+
+LOADER = Machine("04-data", "for x, y in loader:", ("数据加载", "Data loading"), (
+    "工作进程取样本、拼成批次，经共享内存送来。",
+    "Worker processes fetch samples, collate batches and pass them on in shared memory."))
+MODULES = Machine("03-modules", "loss = criterion(model(x), y)", ("模块", "Modules"), (
+    "一棵登记参数与缓冲区的树，调用时把输入变成输出。",
+    "A tree that registers parameters and buffers, and turns inputs into outputs when called."))
+AUTOGRAD = Machine("02-autograd", "loss.backward()", ("自动求导", "Autograd"), (
+    "前向时记下计算图，反向时倒着走一遍，把梯度送到叶子。",
+    "Records a graph in the forward pass, then walks it backward to give the leaves gradients."))
+TENSORS = Machine("01-tensors", "optimizer.step()  # p -= lr * p.grad", ("张量", "Tensors"), (
+    "每一行最后都是张量运算：存储、步长、分派到内核。",
+    "Every line comes down to tensor operations: storage, strides, dispatch to a kernel."))
+COMPILER = Machine("05-compile", "step = torch.compile(step)", ("编译", "Compiler"), (
+    "把整步录成图，融合运算，换成生成的代码。",
+    "Captures the whole step as graphs, fuses operations and runs generated code instead."))
+MACHINES = (TENSORS, AUTOGRAD, MODULES, LOADER, COMPILER)  # in the order of the chapters
+PLANNED = ("编写中", "being written")
+
+
+class Section(NamedTuple):
+    """A section that exists: its page, both halves of its title, minutes, number of cards."""
+
+    document: str
+    title: tuple[str, str]
+    minutes: int
+    cards: int
+
+
+def sections(root: Path, documents: set[str]) -> dict[str, list[Section]]:
+    """Chapter folder -> its sections that are pages of the book, in the order of their cards."""
+    found: dict[str, list[Section]] = {}
+    for file in sorted(root.glob("chapters/*/*.ipynb")):
+        document = file.relative_to(root).with_suffix("").as_posix()
+        if document in documents:
+            found.setdefault(file.parent.name, []).append(_section(file, document))
+    return found
+
+
+def _section(file: Path, document: str) -> Section:
+    book = nbformat.read(file, 4)
+    title = re.search(r"^# (.+)$", book.cells[0].source, re.M)[1].split(SEPARATOR)
+    cards = json.loads(file.with_name("cards.json").read_text(encoding="utf-8"))["cards"]
+    number = sum(card["section"] == file.stem for card in cards)
+    return Section(document, (title[0], title[1]), minutes(book), number)
+
+
+def minutes(book: nbformat.NotebookNode) -> int:
+    """Reading time to the next five: the English words, and the cells where the reader acts.
+
+    The time is counted on the English text; the Chinese says the same.
+    """
+    words = sum(len(cell.source.split()) for cell in book.cells
+                if cell.metadata.get("lang") == "en")
+    acts = sum(bool({"predict", "complete"} & set(cell.metadata)) for cell in code_cells(book))
+    return 5 * round((words / WORDS + acts * HANDS_ON) / 5 + 0.5)
+
+
+def machine_map(found: dict[str, list[Section]]) -> str:
+    """One training step as nested boxes: loader, then compiler around the rest, tensors below."""
+    inner = "".join(_box(machine, found) for machine in (MODULES, AUTOGRAD, TENSORS))
+    return (f'<div class="machine-map">{_box(LOADER, found)}'
+            f'<div class="machine-frame">{_box(COMPILER, found)}{inner}</div></div>')
+
+
+def _box(machine: Machine, found: dict[str, list[Section]]) -> str:
+    ready = found.get(machine.chapter, [])
+    links = "".join(f"<li>{_link(section)}</li>" for section in ready)
+    state = f"<ul>{links}</ul>" if ready else f'<p class="planned">{spans(*PLANNED)}</p>'
+    return (f'<div class="machine{"" if ready else " is-planned"}">'
+            f"<code>{html.escape(machine.code)}</code>"
+            f"<div><b>{spans(*machine.name)}</b><p>{spans(*machine.job)}</p>{state}</div></div>")
+
+
+def _link(section: Section) -> str:
+    return f'<a href="../{section.document}.html">{spans(*section.title)}</a>'
+
+
+def section_table(found: dict[str, list[Section]]) -> str:
+    """Per section: its chapter, about how long it takes, how many cards it has."""
+    rows = []
+    for machine in MACHINES:
+        for section in found.get(machine.chapter, []):
+            rows.append([machine.name, Markup(_link(section)),
+                         (f"约 {section.minutes} 分钟", f"about {section.minutes} min"),
+                         section.cards])
+    head = [("机器", "Machine"), ("节", "Section"), ("时间", "Time"), ("卡片", "Cards")]
+    return table(head, rows)
+
+
+class FillFront(SphinxTransform):
+    """Put map and table below the text of their headings."""
+
+    default_priority = 450
+
+    def apply(self, **kwargs) -> None:
+        if self.env.docname != PAGE:
+            return
+        found = sections(Path(self.env.srcdir), self.env.found_docs)
+        parts = {"the-five-machines": machine_map, "sections": section_table}
+        headed = {part["ids"][0]: part for part in self.document.findall(nodes.section)}
+        for name, make in parts.items():
+            headed[name].append(raw(make(found)))
+
+
+def setup(app):
+    app.add_transform(FillFront)

@@ -1,0 +1,372 @@
+"""The graph stepper on its page: by keyboard, with the numbers of its own attribute."""
+
+import json
+import re
+
+import pytest
+
+from book.pipeline.paths import ROOT
+from pytorch_deep_dive import Scalar
+
+pytestmark = pytest.mark.browser
+
+PAGE = "chapters/02-autograd/scalar-from-scratch.html"
+AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
+CHINESE = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
+ENGLISH = re.compile(r"[A-Za-z]{4,}")
+NEXT = "graph-stepper [data-go=next]"
+
+# What the drawing says of each node: data, grad, and the mark at its foot.
+BOXES = """() => [...document.querySelectorAll('graph-stepper .gs-box')].map((box) => [
+  box.dataset.number,
+  ...[...box.querySelectorAll('.gs-key:not(.gs-words) + text')].map((text) => text.textContent)])"""
+
+# What the table in its fold says: value and grad of each node.
+CELLS = """() => [...document.querySelectorAll('graph-stepper tr:has(td)')].map((row) => [
+  row.cells[0].textContent.slice(1), ...[...row.cells].slice(-2).map((cell) => cell.textContent)])"""
+
+
+@pytest.fixture(params=["zh", "en", "both"])
+def page(visit, request):
+    page = visit(reduced_motion="reduce").open(PAGE, lang=request.param)
+    page.lang = request.param
+    return page
+
+
+def graph_of(page):
+    return json.loads(page.locator("graph-stepper").get_attribute("graph"))
+
+
+def shown(page):
+    """The number of the step as the page shows it."""
+    return int(page.locator("graph-stepper output").inner_text().split(" / ")[0])
+
+
+def told(page):
+    """The sentence on this step, as it shows."""
+    return page.locator("graph-stepper .gs-status").inner_text().strip()
+
+
+def states(graph):
+    """[number, value, grad] of every node after every step, replayed from the attribute alone."""
+    values, grads = (["–"] * len(graph["nodes"]) for _ in range(2))
+    for step in graph["steps"]:
+        if step["kind"] == "forward":
+            values[step["node"]] = graph["nodes"][step["node"]]["value"]
+        elif step["kind"] == "start":
+            grads = ["0"] * len(grads)
+            grads[step["node"]] = step["grad"]
+        elif step["kind"] == "flow":
+            operand = graph["nodes"][step["node"]]["operands"][step["operand"]]
+            grads[operand["node"]] = step["after"]
+        yield [[str(n), *pair] for n, pair in enumerate(zip(values, grads, strict=True))]
+
+
+def neuron():
+    """The leaves of the section's expression, after Scalar's own backward."""
+    w, x, b = Scalar(0.75), Scalar(-2.0), Scalar(0.5)
+    (((w * x + b).tanh() - 0.25) ** 2 + 0.1 * w ** 2).backward()
+    return [w, x, b]
+
+
+# ---------------------------------------------------------------- by keyboard
+def test_the_element_stands_in_place_of_the_table(page):
+    assert page.locator("graph-stepper").count() == 1
+    assert page.locator("graph-stepper .gs-stage svg").is_visible()
+    assert not page.locator("graph-stepper table").is_visible()
+    assert (shown(page), len(page.evaluate(BOXES))) == (0, 11)
+
+
+def test_the_buttons_lead_to_next_previous_last_and_first(page, tab_to):
+    last = len(graph_of(page)["steps"]) - 1
+    seen = []
+    for go, key in (("next", "Enter"), ("next", "Space"), ("previous", "Enter"), ("last", "Enter"),
+                    ("first", "Space")):
+        page.evaluate("document.querySelector('graph-stepper .gs-phases button').focus()")
+        tab_to(page, f"graph-stepper [data-go={go}]", limit=6)
+        page.keyboard.press(key)
+        assert page.evaluate("document.activeElement.dataset.go") == go
+        assert page.locator("graph-stepper").get_attribute("step") == str(shown(page))
+        seen.append(shown(page))
+    assert seen == [1, 2, 1, last, 0]
+
+
+def test_the_arrow_keys_step_and_the_focus_stays(page, tab_to):
+    last = len(graph_of(page)["steps"]) - 1
+    tab_to(page, NEXT)
+    seen = []
+    for key in ("ArrowLeft", "ArrowRight", "ArrowRight", "ArrowLeft", "End", "ArrowRight", "Home"):
+        page.keyboard.press(key)
+        seen.append(shown(page))
+        assert page.evaluate("document.activeElement.dataset.go") == "next"
+    assert seen == [0, 1, 2, 1, last, last, 0]
+
+
+def test_a_button_that_leads_nowhere_says_so(page):
+    off = "graph-stepper [data-label][aria-disabled=true]"
+    ends = {}
+    for key in ("Home", "ArrowRight", "End"):
+        page.locator(NEXT).press(key)
+        ends[key] = page.eval_on_selector_all(off, "all => all.map((node) => node.dataset.go)")
+    assert ends == {"Home": ["first", "previous"], "ArrowRight": [], "End": ["next", "last"]}
+
+
+def test_the_slider_and_the_two_passes_by_keyboard(page, tab_to):
+    graph = graph_of(page)
+    start = [step["kind"] for step in graph["steps"]].index("start")
+    pressed = "graph-stepper [aria-pressed=true]"
+    for go, expected in (("backward", start), ("forward", 0)):
+        page.locator(f"graph-stepper [data-go={go}]").press("Enter")
+        assert shown(page) == expected
+        assert page.locator(pressed).get_attribute("data-go") == go
+    tab_to(page, "graph-stepper input[type=range]", limit=6)
+    for key, expected in (("ArrowRight", 1), ("End", len(graph["steps"]) - 1), ("ArrowLeft", 33)):
+        page.keyboard.press(key)
+        assert shown(page) == expected
+    value = page.locator("graph-stepper input").get_attribute("aria-valuetext")
+    assert value.startswith("33 / 34")
+    assert bool(CHINESE.search(value)) == (page.lang != "en")
+
+
+def test_the_focus_can_be_seen_on_every_control(page, tab_to):
+    page.locator(NEXT).press("ArrowRight")  # in the middle, where all buttons lead somewhere
+    page.evaluate("document.querySelector('graph-stepper .gs-phases button').focus()")
+    names = []
+    for _ in range(8):
+        names.append(page.evaluate("""() => {
+          const node = document.activeElement, { outlineStyle, outlineWidth } =
+            getComputedStyle(node);
+          return [node.dataset.go ?? node.localName, node.closest('graph-stepper') !== null
+            && node.matches(':focus-visible') && outlineStyle === 'solid' && outlineWidth];
+        }"""))
+        page.keyboard.press("Tab")
+    assert names[0][0] == "forward"
+    controls = [name for name, outline in names if outline == "2px"]
+    expected = ["forward", "backward", "first", "previous", "next", "last", "input"]
+    assert [name for name in controls if name in expected] == expected
+
+
+# ---------------------------------------------------------------- what it says
+def test_every_step_shows_the_numbers_of_the_attribute(page):
+    graph = graph_of(page)
+    page.locator(NEXT).focus()
+    for k, expected in enumerate(states(graph)):
+        assert shown(page) == k
+        assert page.evaluate(BOXES) == expected
+        assert page.evaluate(CELLS) == expected
+        page.keyboard.press("ArrowRight")
+    leaves = [grad for _, _, grad in expected[:3]]
+    assert leaves == [f"{leaf.grad:.4g}" for leaf in neuron()]
+
+
+def test_the_live_region_tells_every_step_in_the_language_of_the_page(page):
+    graph, status = graph_of(page), page.locator("graph-stepper .gs-status")
+    assert status.get_attribute("aria-live") == "polite"
+    page.evaluate("window.region = document.querySelector('graph-stepper .gs-status')")
+    page.locator(NEXT).focus()
+    said = []
+    for step in graph["steps"]:
+        words = told(page)
+        said.append(words)
+        assert bool(CHINESE.search(words)) == (page.lang != "en")
+        assert bool(re.search(r"\. ?$", words)) == (page.lang != "zh")
+        for field in ("grad", "after", "flow"):
+            assert step.get(field, "") in words, (field, words)
+        page.keyboard.press("ArrowRight")
+    assert len(set(said)) == len(said)
+    assert page.evaluate("region.isConnected"), "a live region that is replaced stays silent"
+
+
+def test_the_flow_of_a_gradient_is_told_in_full(page):
+    for _ in range(26):
+        page.locator(NEXT).press("ArrowRight")
+    zh = ("节点 #4（#3 + b）：grad -0.8497 × 局部导数 1 = -0.8497 → 加到 #3（w * x）："
+          "0 + (-0.8497) = -0.8497。#3 已收齐，就绪。")
+    en = ("Node #4 (#3 + b): grad -0.8497 × local 1 = -0.8497 → added to #3 (w * x): "
+          "0 + (-0.8497) = -0.8497. #3 has received everything and is ready.")
+    lines = {"zh": [zh], "en": [en], "both": [zh, en]}[page.lang]
+    assert [line.strip() for line in told(page).splitlines() if line.strip()] == lines
+
+
+def test_the_stepper_speaks_the_language_of_the_page(page):
+    labels = "graph-stepper [data-label]"
+    for mode in ("en", "both", "zh"):
+        page.locator(f"[data-set-lang={mode}]").click()
+        named = page.eval_on_selector_all(
+            labels, "all => all.map((node) => node.getAttribute('aria-label'))")
+        assert len(named) == 10
+        assert all(bool(CHINESE.search(label)) == (mode != "en") for label in named)
+        assert all(bool(ENGLISH.search(label)) == (mode != "zh") for label in named)
+        assert bool(CHINESE.search(told(page))) == (mode != "en")
+
+
+# ---------------------------------------------------------------- without JavaScript
+def test_without_scripts_a_table_holds_the_gradients(visit):
+    page = visit(java_script_enabled=False).open(PAGE)
+    table = page.locator("graph-stepper table")
+    assert table.is_visible()
+    assert page.locator("graph-stepper :is(button, input)").count() == 0
+    graph = graph_of(page)
+    *_, expected = states(graph)
+    assert page.evaluate(CELLS) == expected
+    grads = [cells[-1] for cells in page.evaluate(CELLS)]
+    assert grads[:3] == [f"{leaf.grad:.4g}" for leaf in neuron()]
+    words = table.inner_text()
+    assert CHINESE.search(words)
+    assert ENGLISH.search(words)
+
+
+# ---------------------------------------------------------------- on a phone
+@pytest.mark.parametrize("mode", ["zh", "en", "both"])
+def test_a_phone_shows_every_step_without_being_widened(visit, mode):
+    page = visit(viewport={"width": 390, "height": 800}, reduced_motion="reduce").open(PAGE, mode)
+    page.locator("graph-stepper details").evaluate("fold => { fold.open = true; }")
+    page.locator(NEXT).focus()
+    last = len(graph_of(page)["steps"]) - 1
+    for k in range(last + 1):
+        wide, frame, hidden = page.evaluate("""() => {
+          const element = document.querySelector('graph-stepper'), stage =
+            element.querySelector('.gs-stage').getBoundingClientRect();
+          const frame = element.getBoundingClientRect();
+          const inside = (box) => box.left >= stage.left && box.right <= stage.right
+            && box.top >= stage.top && box.bottom <= stage.bottom;
+          const changed = element.querySelectorAll('.gs-box:has(.gs-new)');
+          return [document.documentElement.scrollWidth, [frame.left, frame.right],
+            [...changed].filter((box) => !inside(box.querySelector('rect').getBoundingClientRect()))
+              .map((box) => box.dataset.number)];
+        }""")
+        assert (k, wide, hidden) == (k, 390, [])
+        assert frame[0] >= 0
+        assert frame[1] <= 390
+        page.keyboard.press("ArrowRight")
+    assert shown(page) == last
+
+
+def test_on_a_phone_the_controls_are_large_and_the_stage_scrolls_by_keyboard(visit, tab_to):
+    page = visit(viewport={"width": 390, "height": 800}, reduced_motion="reduce").open(PAGE)
+    for button in page.locator("graph-stepper :is(button, input, summary)").all():
+        box = button.bounding_box()
+        assert min(box["width"], box["height"]) >= 44
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+    tab_to(page, "graph-stepper .gs-stage")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.querySelector('graph-stepper .gs-stage').scrollLeft > 0")
+    assert shown(page) == 0
+
+
+# ---------------------------------------------------------------- colours and motion
+# axe does not judge SVG text: paint ground, box and badge on a canvas, then the ink, and compare.
+CONTRAST = """() => {
+  const pen = Object.assign(document.createElement('canvas'), { width: 1, height: 1 })
+    .getContext('2d', { willReadFrequently: true });
+  const paint = (colour) => { pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1); };
+  const luminance = () => {
+    const [r, g, b] = [...pen.getImageData(0, 0, 1, 1).data].map((part) => part / 255)
+      .map((p) => (p <= 0.04045 ? p / 12.92 : ((p + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const fill = (node) => getComputedStyle(node).fill;
+  const frame = document.querySelector('graph-stepper .gs-frame');
+  return [...frame.querySelectorAll('.gs-stage text')].flatMap((text) => {
+    if (!text.textContent) return [];
+    const box = text.closest('.gs-box'), grounds = [getComputedStyle(frame).backgroundColor];
+    if (box && !text.matches('.gs-mark')) grounds.push(fill(box.querySelector('rect')));
+    if (text.matches('.gs-number')) grounds.push(fill(box.querySelector('.gs-badge')));
+    grounds.filter((colour) => colour !== 'none').forEach(paint);
+    const under = luminance();
+    paint(fill(text));
+    const [low, high] = [under, luminance()].sort((a, b) => a - b);
+    return [[text.textContent, (high + 0.05) / (low + 0.05)]];
+  });
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_is_legible_at_every_kind_of_step(visit, scheme):
+    page = visit(color_scheme=scheme, reduced_motion="reduce").open(PAGE, "both")
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    page.locator("graph-stepper details").evaluate("fold => { fold.open = true; }")
+    kinds = [step["kind"] for step in graph_of(page)["steps"]]
+    for step in (0, *(kinds.index(kind) for kind in ("start", "take", "flow", "done")), 14):
+        page.locator("graph-stepper").evaluate("(node, k) => node.setAttribute('step', k)", step)
+        assert shown(page) == step
+        violations, judged = page.evaluate("""async () => {
+          const { violations, passes } = await axe.run('graph-stepper',
+            { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] });
+          const contrast = passes.find(({ id }) => id === 'color-contrast');
+          return [violations.map(({ id, nodes }) => [id, nodes[0].html]), contrast.nodes.length];
+        }""")
+        assert violations == []
+        assert judged > 20
+        texts = page.evaluate(CONTRAST)
+        assert len(texts) > 60
+        assert [text for text in texts if text[1] < 4.5] == []
+
+
+def test_in_the_dark_no_light_frame_surrounds_it(visit):
+    page = visit(color_scheme="dark").open(PAGE)
+    grounds = page.evaluate("""() => {
+      const found = [];
+      for (let node = document.querySelector('graph-stepper'); node; node = node.parentElement) {
+        const { backgroundColor } = getComputedStyle(node);
+        if (!backgroundColor.endsWith(', 0)')) found.push(backgroundColor);
+      }
+      return [...new Set(found)];
+    }""")
+    assert len(grounds) == 1
+    assert max(map(int, re.findall(r"\d+", grounds[0])[:3])) < 60
+
+
+@pytest.mark.parametrize(("motion", "name"), [("no-preference", "gs-flow"), ("reduce", "none")])
+def test_a_flow_is_animated_unless_the_reader_wants_less_motion(visit, motion, name):
+    page = visit(reduced_motion=motion).open(PAGE)
+    page.locator("graph-stepper").evaluate("node => node.setAttribute('step', 14)")
+    path = page.locator("graph-stepper .gs-active path").first
+    assert path.evaluate("path => getComputedStyle(path).animationName") == name
+
+
+def test_with_less_motion_the_stage_jumps_to_the_node_at_once(visit):
+    page = visit(viewport={"width": 390, "height": 800}, reduced_motion="reduce").open(PAGE)
+    jumped = page.locator("graph-stepper .gs-stage").evaluate("""(stage) => {
+      document.querySelector('graph-stepper [data-go=backward]').click();
+      return stage.scrollTop;
+    }""")
+    assert jumped > 50
+
+
+# ---------------------------------------------------------------- in a live notebook
+LIVE = """async (url) => {
+  const { default: { render } } = await import(url);
+  const state = { graph: document.querySelector('graph-stepper').getAttribute('graph'), step: 2 };
+  const listeners = new Set(), el = document.createElement('div');
+  const set = (name, value) => {
+    if (state[name] === value) return;
+    state[name] = value;
+    for (const listener of [...listeners]) listener();
+  };
+  window.live = { state, set, listeners, el, saved: 0 };
+  document.querySelector('article').prepend(el);
+  live.cleanup = render({ el, model: {
+    get: (name) => state[name], set, save_changes: () => { live.saved += 1; },
+    on: (event, listener) => event === 'change:step' && listeners.add(listener),
+    off: (event, listener) => event === 'change:step' && listeners.delete(listener),
+  } });
+}"""
+
+
+def test_in_a_live_notebook_kernel_and_page_follow_each_other(visit):
+    page = visit(reduced_motion="reduce").open(PAGE, "en")
+    src = page.locator("script[src*='graph-stepper']").first
+    page.evaluate(LIVE, src.evaluate("node => node.src"))
+    live = page.locator("article > div > graph-stepper").first
+    assert live.locator("output").inner_text() == "2 / 34"
+    live.locator("[data-go=next]").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    assert page.evaluate("[live.state.step, live.saved]") == [4, 2]
+    assert page.evaluate("document.activeElement.dataset.go") == "next"
+    page.evaluate("live.set('step', 20)")
+    assert live.locator("output").inner_text() == "20 / 34"
+    assert page.evaluate("live.saved") == 2
+    assert page.evaluate("(live.cleanup(), live.listeners.size)") == 0
