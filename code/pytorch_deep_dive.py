@@ -110,7 +110,7 @@ class Scalar:
 
     def tanh(self):
         t = math.tanh(self.data)
-        return Scalar(t, "tanh", self, (1 - t) * (1 + t))      # 1 - t*t loses digits near 1
+        return Scalar(t, "tanh", self, (1 - t) * (1 + t))      # near 1, t*t adds a rounding
 
     def sigmoid(self):
         s = sigmoid(self.data)

@@ -106,7 +106,7 @@ def test_links_under_the_title_lead_to_each_variant_of_the_notebook(site, page):
     line = page.h1.find_next_sibling()
     assert line["class"] == ["downloads"]
     links = {link["data-variant"]: link["href"] for link in line.find_all("a")}
-    assert list(links) == list(readers.LANGS)
+    assert list(links) == list(readers.VARIANTS)
     for variant, href in links.items():
         file = (site / PAGE).parent.joinpath(href).resolve()
         assert file == (site / "downloads/02-autograd" / f"section.{variant}.ipynb").resolve()

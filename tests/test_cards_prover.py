@@ -8,7 +8,7 @@ import time
 import pytest
 import torch
 
-from book.pipeline import card_results, cards, prove, prover
+from book.pipeline import card_results, cards, companions, prove, prover
 from book.pipeline.forks import Trials
 from book.pipeline.mutate import negated
 from book.pipeline.sources import SourceError
@@ -348,8 +348,8 @@ def test_check_needs_no_run_and_notices_each_way_to_be_stale(tmp_path, run):
     results.write_text(good, "utf-8")
     path.write_text(source.replace("assert add(3)", "assert add(4)"), "utf-8")
     assert run("--check")[2] == (
-        f"{at} card 'tensors-bug': the stored result is older than cards.yaml or its recorded "
-        "evidence: run make prove\n")
+        f"{at} card 'tensors-bug': the stored result is older than cards.yaml, a file of code/ or "
+        "its recorded evidence: run make prove\n")
     write_book(tmp_path, card())
     assert run("--check")[2] == f"{at} card 'tensors-bug': is not in cards.yaml: run make prove\n"
 
@@ -387,6 +387,35 @@ def test_changed_proves_only_what_is_out_of_date(tmp_path, run):
     whole = (tmp_path / "chapters/01-tensors/cards.json").read_bytes()
     assert run()[0] == 0
     assert (tmp_path / "chapters/01-tensors/cards.json").read_bytes() == whole
+
+
+def test_a_changed_companion_makes_the_cards_that_import_it_out_of_date(
+    tmp_path, run, monkeypatch
+):
+    monkeypatch.setattr(companions, "CODE", tmp_path / "code")
+    helper = tmp_path / "code/helper.py"
+    helper.parent.mkdir()
+    helper.write_text("X = 1\n", "utf-8")
+    proof = "if False:\n    import helper\nassert 1 + 1 == 2\n"
+    write_book(tmp_path, card(proof=proof), bug())
+    assert run()[0] == 0
+    assert run("--check")[0] == 0
+    helper.write_text("X = 2\n", "utf-8")
+    assert run("--check")[2].count("a file of code/") == 1
+    assert "1 of 2" in run("--changed")[1]
+    assert run("--check")[0] == 0
+
+
+def test_evidence_of_a_card_lapses_when_its_companion_changes(tmp_path, monkeypatch):
+    monkeypatch.setattr(companions, "CODE", tmp_path / "code")
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code/helper.py").write_text("X = 1\n", "utf-8")
+    write_book(tmp_path, card(needs="cuda", proof="import helper\nassert helper.X\n"))
+    [gpu_card] = cards.load(tmp_path)[0].cards
+    evidence = {gpu_card.id: {"digest": card_results.digest(card_results.as_run(gpu_card))}}
+    assert card_results.recorded(gpu_card, evidence)
+    (tmp_path / "code/helper.py").write_text("X = 2\n", "utf-8")
+    assert card_results.recorded(gpu_card, evidence) is None
 
 
 def test_results_of_another_torch_are_out_of_date(tmp_path, run):

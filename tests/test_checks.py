@@ -173,8 +173,8 @@ def item(*tags):
 
 def here(monkeypatch, torch, python):
     """Pretend that torch and Python have these versions; what the hook makes of two cells."""
-    monkeypatch.setattr(conftest, "version", lambda name: {"torch": torch}[name])
-    monkeypatch.setattr(conftest, "sys", SimpleNamespace(version_info=(*python, 7)))
+    monkeypatch.setattr(notebook, "version", lambda name: {"torch": torch}[name])
+    monkeypatch.setattr(notebook, "sys", SimpleNamespace(version_info=(*python, 7)))
     items = [item("pinned-torch"), item("other"), SimpleNamespace(name="a test, not a cell")]
     conftest.pytest_collection_modifyitems(items)
     return [cell.options["check"] for cell in items[:2]]
@@ -226,7 +226,7 @@ def test_nbval_runs_pinned_cells_elsewhere_and_compares_them_here(cells, pinned_
         f"import importlib.util as u\n"
         f"spec = u.spec_from_file_location('root_conftest', {str(ROOT / 'conftest.py')!r})\n"
         f"root = u.module_from_spec(spec); spec.loader.exec_module(root)\n"
-        f"root.outputs_are_pinned_here = lambda: {pinned_here}\n"
+        f"root.notebook.outputs_are_pinned_here = lambda: {pinned_here}\n"
         f"pytest_collection_modifyitems = root.pytest_collection_modifyitems\n")
     command = [sys.executable, "-m", "pytest", "-q", "--nbval", "--nbval-current-env",
                "-p", "no:cacheprovider", "--rootdir", cells.parent, cells]

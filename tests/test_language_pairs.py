@@ -227,7 +227,7 @@ def test_code_that_does_not_fit_the_page_is_found(code, what):
     ("torch 2.13.0 起。", "Since torch 2.12.0.", "number only in Chinese: `2.13.0`"),
 ])
 def test_fact_that_stands_in_one_language_only_is_found(zh, en, what):
-    assert any(what in text for text in lint.lint_text(zh, en, "here"))
+    assert any(what in text for _, _, text in prose.pair(zh, en))
 
 
 @pytest.mark.parametrize(("zh", "en"), [
@@ -245,7 +245,7 @@ def test_fact_that_stands_in_one_language_only_is_found(zh, en, what):
     ("每个 1 字节。", "A byte each."),
 ])
 def test_same_fact_written_otherwise_is_accepted(zh, en):
-    assert lint.lint_text(zh, en, "here") == []
+    assert prose.pair(zh, en) == []
 
 
 # ---- each language -----------------------------------------------------------------------------
@@ -281,7 +281,7 @@ def test_same_fact_written_otherwise_is_accepted(zh, en):
     ("## 步长", "heading '步长' among prose"),
 ])
 def test_slip_in_chinese_is_found(zh, what):
-    assert any(what in text for text in lint.lint_text(zh, "Text.", "here"))
+    assert any(what in text for _, _, text in prose.pair(zh, "Text."))
 
 
 @pytest.mark.parametrize("zh", [
@@ -310,7 +310,7 @@ def test_right_chinese_is_accepted(zh):
     ("A <br> tag.", "raw HTML"),
 ])
 def test_slip_in_english_is_found(en, what):
-    assert any(what in text for text in lint.lint_text("文字。", en, "here"))
+    assert any(what in text for _, _, text in prose.pair("文字。", en))
 
 
 @pytest.mark.parametrize("en", [
@@ -333,7 +333,7 @@ def test_right_english_is_accepted(en):
     ("切片放在两处。", "Shards lie in two places.", "「切片」 for shard"),
 ])
 def test_refused_term_is_found(zh, en, what):
-    assert any(what in text for text in lint.lint_text(zh, en, "here"))
+    assert any(what in text for _, _, text in prose.pair(zh, en))
 
 
 @pytest.mark.parametrize(("zh", "en"), [
@@ -346,7 +346,7 @@ def test_refused_term_is_found(zh, en, what):
     ("降低开销。", "It reduces overhead."),
 ])
 def test_refused_form_is_accepted_in_its_other_meaning(zh, en):
-    assert lint.lint_text(zh, en, "here") == []
+    assert prose.pair(zh, en) == []
 
 
 def test_terms_do_not_refuse_what_they_ask_for():

@@ -27,7 +27,7 @@ def golden(request):
     return GOLDEN[request.param]
 
 
-@pytest.fixture(params=readers.LANGS)
+@pytest.fixture(params=readers.VARIANTS)
 def variant(request):
     return request.param
 
@@ -92,13 +92,13 @@ def test_options_stand_before_their_cell_and_feedback_nowhere(golden, variant):
         for option in options:
             for lang in ("zh", "en"):
                 stands = f". {option[lang]}" in reader.cells[place - 1].source
-                assert stands == (lang in readers.LANGS[variant])
+                assert stands == (lang in readers.VARIANTS[variant])
                 if "why" in option:
                     assert option["why"][lang] not in nb.write_text(reader)
 
 
 def test_code_is_the_same_in_every_language_and_only_blanks_differ_from_the_golden(golden):
-    zh, en, both = (code(readers.reader_notebook(golden, variant)) for variant in readers.LANGS)
+    zh, en, both = (code(readers.reader_notebook(golden, variant)) for variant in readers.VARIANTS)
     assert zh == en == both
     changed = [cell for cell, source in zip(nb.code_cells(golden), zh, strict=True)
                if cell.source != source]
@@ -107,7 +107,7 @@ def test_code_is_the_same_in_every_language_and_only_blanks_differ_from_the_gold
 
 
 def test_each_variant_holds_the_prose_of_its_languages_only(golden):
-    zh, en, both = (prose(readers.reader_notebook(golden, variant)) for variant in readers.LANGS)
+    zh, en, both = (prose(readers.reader_notebook(golden, variant)) for variant in readers.VARIANTS)
     for cell in golden.cells:
         if lang := cell.metadata.get("lang"):
             assert (cell.source in zh) == (lang == "zh")
@@ -119,7 +119,7 @@ def test_each_variant_holds_the_prose_of_its_languages_only(golden):
 
 def test_headings_are_cut_to_their_half():
     heads = [readers.reader_notebook(GOLDEN["made by hand"], variant).cells[0].source
-             for variant in readers.LANGS]
+             for variant in readers.VARIANTS]
     assert heads == ["# 题\n\n## 又", "# Title\n\n## Again", "# 题 · Title\n\n## 又 · Again"]
 
 

@@ -4,9 +4,7 @@ import http.server
 import mimetypes
 import re
 import socket
-import threading
 import urllib.request
-from functools import partial
 
 import pytest
 
@@ -86,12 +84,8 @@ def test_scripts_and_fonts_have_their_type_whatever_the_machine_says(
 ):
     monkeypatch.setattr(mimetypes, "guess_type", lambda *_, **__: ("text/plain", None))
     (site / name).write_bytes(b"content")
-    handler = partial(serve.Handler, directory=str(site))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        address = f"http://127.0.0.1:{server.server_port}/{name}"
-        with urllib.request.urlopen(address, timeout=10) as answer:
-            assert answer.headers["Content-Type"] == kind
-            assert answer.read() == b"content"
-        server.shutdown()
+    with (serve.served(site) as address,
+          urllib.request.urlopen(address + name, timeout=10) as answer):
+        assert answer.headers["Content-Type"] == kind
+        assert answer.read() == b"content"
     assert capfd.readouterr() == ("", "")

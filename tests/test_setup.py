@@ -11,7 +11,7 @@ import nbformat
 import pytest
 
 from book.pipeline import environment, notebook
-from book.pipeline.paths import CHAPTERS, CODE
+from book.pipeline.paths import CHAPTERS, CODE, ROOT
 
 NOTEBOOKS = sorted(CHAPTERS.glob("*/*.ipynb"))
 
@@ -40,8 +40,9 @@ def setup_from(folder):
     return out.split()
 
 
-def test_the_setup_cell_finds_inside_from_any_chapter():
-    assert setup_from(NOTEBOOKS[0].parent) == [str(CODE)]
+@pytest.mark.parametrize("folder", [ROOT, CHAPTERS, NOTEBOOKS[0].parent])
+def test_the_setup_cell_finds_inside_from_the_root_and_from_any_chapter(folder):
+    assert setup_from(folder) == [str(CODE)]
 
 
 def test_the_setup_cell_leaves_the_path_alone_outside_the_repository(tmp_path):

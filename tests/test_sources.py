@@ -262,11 +262,6 @@ Last [`compile` here](torch:torch.compile).
 """
 
 
-def test_links_are_found_outside_code_only():
-    assert sources.links(TEXT) == [("`Module`", "torch.nn.Module"),
-                                   ("`compile` here", "torch.compile")]
-
-
 def test_resolving_a_text_changes_nothing_but_its_references():
     expected = TEXT.replace("torch:torch.nn.Module", sources.resolve("torch.nn.Module"))
     expected = expected.replace("torch:torch.compile", sources.resolve("torch.compile"))
@@ -293,7 +288,7 @@ def test_dead_references_are_reported_with_file_and_line(tmp_path, capsys):
 
 def test_every_reference_of_the_book_resolves():
     files = sources.all_files()
-    assert any(sources.links(file.read_text(encoding="utf-8")) for file in files)
+    assert any("](torch:" in file.read_text(encoding="utf-8") for file in files)
     assert sources.check_all(files) == []
 
 

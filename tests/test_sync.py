@@ -9,7 +9,7 @@ import textwrap
 import nbformat
 import pytest
 
-from book.pipeline import notebook, sync
+from book.pipeline import companions, notebook, sync
 
 FRONT = """\
 ---
@@ -44,7 +44,7 @@ def chapters(tmp_path, monkeypatch):
     for name in ("chapters/01-part", "code/inside"):
         (tmp_path / name).mkdir(parents=True)
     monkeypatch.setattr(sync, "CHAPTERS", tmp_path / "chapters")
-    for module in (sync, notebook):
+    for module in (sync, companions):
         monkeypatch.setattr(module, "CODE", tmp_path / "code")
     (tmp_path / "requirements.txt").write_text("torch==2.13.0\n")
     monkeypatch.setattr(notebook, "ROOT", tmp_path)
@@ -224,15 +224,15 @@ def test_a_changed_source_is_reported_and_executed(write, runs):
 
 
 def test_a_changed_companion_is_reported_and_the_cells_executed(write, runs):
-    (notebook.CODE / "helper.py").write_text("X = 1\n")
-    (notebook.CODE / "other.py").write_text("X = 1\n")
+    (companions.CODE / "helper.py").write_text("X = 1\n")
+    (companions.CODE / "other.py").write_text("X = 1\n")
     section = write(code("if runs == 0: import helper"))
     sync.sync(section)
-    (notebook.CODE / "other.py").write_text("X = 2\n")
+    (companions.CODE / "other.py").write_text("X = 2\n")
     assert sync.stale(section) is None
-    (notebook.CODE / "helper.py").write_text("X = 2\n")
+    (companions.CODE / "helper.py").write_text("X = 2\n")
     assert sync.stale(section).endswith(
-        "section.ipynb: a file of code/ or the pinned torch changed; run `make sync`")
+        "section.ipynb: a file of code/, matplotlibrc or the pinned torch changed; run `make sync`")
     sync.sync(section)
     assert len(runs) == 2
     assert sync.stale(section) is None
@@ -243,6 +243,20 @@ def test_a_changed_torch_pin_is_reported_and_the_cells_executed(write, runs):
     sync.sync(section)
     (notebook.ROOT / "requirements.txt").write_text("numpy\ntorch==2.14.1  # newer\n")
     assert sync.stale(section).endswith("the pinned torch changed; run `make sync`")
+    sync.sync(section)
+    assert len(runs) == 2
+
+
+def test_changed_settings_of_matplotlib_are_reported_and_the_cells_executed(
+    write, runs, tmp_path, monkeypatch
+):
+    settings = tmp_path / "matplotlibrc"
+    settings.write_text("svg.fonttype: none\n")
+    monkeypatch.setattr(notebook, "DRAWING", settings)
+    section = write(code("print(1)"))
+    sync.sync(section)
+    settings.write_text("svg.fonttype: path\n")
+    assert "code/, matplotlibrc or the pinned torch changed" in sync.stale(section)
     sync.sync(section)
     assert len(runs) == 2
 
@@ -388,9 +402,10 @@ def test_cell_ids_are_unique_among_equal_cells(write):
     assert all(re.fullmatch(r"[a-zA-Z0-9-_]{1,64}", name) for name in ids)
 
 
-def companions(section):
-    found = notebook.companion_files(notebook.read_source(section))
-    return {str(file.relative_to(notebook.CODE)) for file in found}
+def imported(section):
+    cells = notebook.code_cells(notebook.read_source(section))
+    found = companions.files(cell.source for cell in cells)
+    return {str(file.relative_to(companions.CODE)) for file in found}
 
 
 @pytest.fixture
@@ -408,7 +423,7 @@ def package(chapters):
         "inside/deep/fourth.py": "from ..third import y\nfrom .fifth import z\n",
         "inside/deep/fifth.py": "",
     }.items():
-        file = notebook.CODE / name
+        file = companions.CODE / name
         file.parent.mkdir(exist_ok=True)
         file.write_text(text)
 
@@ -434,7 +449,7 @@ INSIDE = {"inside/__init__.py", "inside/third.py"}
 def test_companions_are_what_the_cells_import_directly_and_through_one_another(
     write, package, cell, expected
 ):
-    assert companions(write(code(cell))) == expected
+    assert imported(write(code(cell))) == expected
 
 
 def test_tags_of_a_cell_count_as_a_change_of_the_program(write, runs):

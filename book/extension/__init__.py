@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from book.extension import (
+    assets,
     bilingual,
     cards,
     complete,
@@ -22,6 +23,6 @@ from book.extension import (
 
 def setup(app):
     for concern in (slugs, bilingual, maths, drawings, predict, complete, cards, drill, downloads,
-                    exercises, front, status, web, lean):
+                    exercises, front, status, web, lean, assets):
         concern.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

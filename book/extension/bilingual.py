@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 
 from docutils import nodes
+from markdown_it import MarkdownIt
 from myst_nb.sphinx_ import SphinxNbRenderer
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -13,6 +14,7 @@ from sphinx.util import logging
 from book.extension.slugs import SEPARATOR
 
 log = logging.getLogger(__name__)
+_markdown = MarkdownIt("commonmark")
 TAGS = {"zh": "zh-Hans", "en": "en"}
 FOLDS = {"source": ("对照源码", "See it in the source")}
 
@@ -24,6 +26,11 @@ def spans(zh: str, en: str, escape: bool = True) -> str:
         f'<span class="lang-{lang}" lang="{TAGS[lang]}">{text}</span>'
         for lang, text in texts.items()
     )
+
+
+def inline(text: str) -> str:
+    """One line of Markdown as HTML without a paragraph around it."""
+    return _markdown.renderInline(text)
 
 
 def raw(text: str) -> nodes.raw:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import html
 
-from markdown_it import MarkdownIt
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from book.extension.bilingual import spans
-
-_markdown = MarkdownIt("commonmark")
+from book.extension.bilingual import inline, spans
 
 KINDS = {
     "predict": ("预测", "Predict"), "compare": ("比较", "Compare"), "bug": ("找错", "Find the bug"),
@@ -34,8 +31,8 @@ def label(key: str) -> str:
 def both(texts: dict[str, str]) -> str:
     """A bilingual text of a card, its inline Markdown rendered; code alone needs no language."""
     if texts["zh"] == texts["en"]:
-        return _markdown.renderInline(texts["zh"])
-    return spans(*(_markdown.renderInline(texts[lang]) for lang in ("zh", "en")), escape=False)
+        return inline(texts["zh"])
+    return spans(*(inline(texts[lang]) for lang in ("zh", "en")), escape=False)
 
 
 def code(source: str) -> str:

@@ -6,6 +6,7 @@ from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import raw, spans
+from book.extension.predict import code_cells
 from book.pipeline.blanks import blanked
 
 LABEL = ("轮到你写", "Your turn")
@@ -22,10 +23,7 @@ class BlankCells(SphinxTransform):
     default_priority = 510
 
     def apply(self, **kwargs) -> None:
-        cells = self.document.findall(
-            lambda n: isinstance(n, nodes.container) and n.get("nb_element") == "cell_code"
-        )
-        for cell in list(cells):
+        for cell in code_cells(self.document):
             if cell.get("cell_metadata", {}).get("complete"):
                 self.blank(cell)
 

@@ -10,7 +10,7 @@ from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import raw, spans
 from book.pipeline.notebook import write_text
-from book.pipeline.readers import LANGS, reader_notebook
+from book.pipeline.readers import VARIANTS, reader_notebook
 
 FOLDER = "downloads"
 LABEL = ("下载 notebook", "Download the notebook")
@@ -64,7 +64,7 @@ def write_notebooks(app, exception) -> None:
             golden = nbformat.read(Path(app.env.doc2path(docname)), 4)
             folder = Path(app.outdir, FOLDER, found[0])
             folder.mkdir(parents=True, exist_ok=True)
-            for variant in LANGS:
+            for variant in VARIANTS:
                 text = write_text(reader_notebook(golden, variant))
                 (folder / f"{found[1]}.{variant}.ipynb").write_text(text, encoding="utf-8")
 

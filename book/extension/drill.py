@@ -16,28 +16,26 @@ from typing import Any
 
 import yaml
 from docutils import nodes
-from markdown_it import MarkdownIt
 from sphinx.transforms import SphinxTransform
 
-from book.extension.bilingual import raw, spans
+from book.extension.bilingual import inline, raw, spans
 from book.extension.card_html import code
+from book.pipeline.card_rules import refuted_ids
 
 PAGE = "book/drill"
 INDEX = "drill-cards.json"
 NEEDS_SCRIPT = (
-    "练习需要 JavaScript。没有它，也可以用每一节末尾的卡片自测。",
+    "练习需要 JavaScript。没有的话，也可以用每一节末尾的卡片自测。",
     "The drill needs JavaScript. Without it, test yourself with the cards at the end of each "
     "section.",
 )
 LANGS = ("zh", "en")
 Row = dict[str, Any]
 
-_markdown = MarkdownIt("commonmark")
-
 
 def rendered(texts: dict[str, str]) -> dict[str, str]:
     """A bilingual text of a card as inline HTML."""
-    return {lang: _markdown.renderInline(texts[lang]) for lang in LANGS}
+    return {lang: inline(texts[lang]) for lang in LANGS}
 
 
 def is_scored(card: Row) -> bool:
@@ -65,7 +63,7 @@ def content_row(card: Row, cards: dict[str, Row], errata: dict[str, str],
         "points": [{"must": point["must"], **rendered(point)} for point in card["points"]],
         "myths": [myth(entry) for entry in card.get("distractors", [])],
         "followUps": follow_ups(card, cards, pages),
-        "corrects": [{"id": name, "kind": errata[name]} for name in refuted(card)],
+        "corrects": [{"id": name, "kind": errata[name]} for name in refuted_ids(card)],
         "proof": code(card["proof"]),
         "sources": card["sources"],
         "page": pages.get(card["id"]),
@@ -83,12 +81,6 @@ def myth(entry: Row) -> Row:
     output = {"output": text["en"]} if text["zh"] == text["en"] else {}
     return {"key": f"d-{digest[:8]}", "text": rendered(text), "why": rendered(entry["why"]),
             **output}
-
-
-def refuted(card: Row) -> list[str]:
-    """Errata ids that the card or one of its wrong options corrects."""
-    parts = [card, *card.get("distractors", [])]
-    return sorted({name for part in parts for name in part.get("corrects", [])})
 
 
 def follow_ups(card: Row, cards: dict[str, Row], pages: dict[str, str]) -> list[Row]:

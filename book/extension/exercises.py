@@ -17,19 +17,19 @@ LIST = "exercises.yaml"
 HEADING = "exercises"  # id of the section that gets the list
 
 FORMS = {
-    "worked": ("先读一个写好的：", "Read one that is written:"),
+    "worked": ("先读一个写好的：", "Read one that is already written:"),
     "blanks": ("补上写着 <code># blank</code> 的行：",
                "Write the lines marked <code># blank</code>:"),
     "tests": ("只凭测试写出整个函数：", "Write the whole function from its tests alone:"),
 }
 CHECK = (
     "把文件和 {check} 放在一起，写完运行 <code>python {name}</code>：每个函数过没过，会逐一说明；"
-    "退出状态是 0，就全部通过。装了 PyTorch，就同 PyTorch 比较；没装，就同存好的数比较。",
-    "Put the files beside {check} and run <code>python {name}</code> when you have written "
-    "something: it says for each function whether it passes, and the exit status is 0 if all do. "
-    "It compares with PyTorch where that is installed, else with stored numbers.",
+    "退出状态是 0，就是全部通过。装了 PyTorch，就与 PyTorch 比较；没装，就与存好的数比较。",
+    "Put the file next to {check} and run <code>python {name}</code> when you have finished: "
+    "it tells you for each function whether it passes, and the exit status is 0 if all do. "
+    "It compares with PyTorch if that is installed, otherwise with stored numbers.",
 )
-SOLUTION = ("参考答案是没有删改的 {file}。", "The solution is {file}, as it was before the cut.")
+SOLUTION = ("参考答案是没有删改的 {file}。", "The solution is {file}, with nothing cut.")
 
 
 class ListExercises(SphinxTransform):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -33,20 +34,21 @@ class Machine(NamedTuple):
 
 
 LOADER = Machine("04-data", "for x, y in loader:", ("数据加载", "Data loading"), (
-    "工作进程取样本、拼成批次，经共享内存送来。",
-    "Worker processes fetch samples, collate batches and pass them on in shared memory."))
+    "工作进程取样本、组批，经共享内存送来；不开工作进程，就由主进程做。",
+    "Worker processes fetch samples, collate them and pass batches on in "
+    "shared memory; without workers, the main process does this."))
 MODULES = Machine("03-modules", "loss = criterion(model(x), y)", ("模块", "Modules"), (
-    "一棵登记参数与缓冲区的树，调用时把输入变成输出。",
+    "一棵注册参数与缓冲张量的树，调用时把输入变成输出。",
     "A tree that registers parameters and buffers, and turns inputs into outputs when called."))
 AUTOGRAD = Machine("02-autograd", "loss.backward()", ("自动求导", "Autograd"), (
     "前向时记下计算图，反向时倒着走一遍，把梯度送到叶子。",
-    "Records a graph in the forward pass, then walks it backward to give the leaves gradients."))
+    "Records a graph in the forward pass, then walks it backward to bring gradients to leaves."))
 TENSORS = Machine("01-tensors", "optimizer.step()  # p -= lr * p.grad", ("张量", "Tensors"), (
-    "每一行最后都是张量运算：存储、步长、分派到内核。",
+    "每一行最后都是张量运算：存储、步长、分发到后端实现（kernel）。",
     "Every line comes down to tensor operations: storage, strides, dispatch to a kernel."))
 COMPILER = Machine("05-compile", "step = torch.compile(step)", ("编译", "Compiler"), (
-    "把整步录成图，融合运算，换成生成的代码。",
-    "Captures the whole step as graphs, fuses operations and runs generated code instead."))
+    "把整步捕获成一张或几张图，融合算子，换成生成的代码来跑。",
+    "Captures the step as one or more graphs, fuses operations and runs generated code instead."))
 MACHINES = (TENSORS, AUTOGRAD, MODULES, LOADER, COMPILER)  # in the order of the chapters
 PLANNED = ("编写中", "being written")
 
@@ -79,14 +81,14 @@ def _section(file: Path, document: str) -> Section:
 
 
 def minutes(book: nbformat.NotebookNode) -> int:
-    """Reading time to the next five: the English words, and the cells where the reader acts.
+    """Reading time in steps of five: the English words, and the cells where the reader acts.
 
     The time is counted on the English text; the Chinese says the same.
     """
     words = sum(len(cell.source.split()) for cell in book.cells
                 if cell.metadata.get("lang") == "en")
     acts = sum(bool({"predict", "complete"} & set(cell.metadata)) for cell in code_cells(book))
-    return 5 * round((words / WORDS + acts * HANDS_ON) / 5 + 0.5)
+    return 5 * max(1, math.ceil((words / WORDS + acts * HANDS_ON) / 5))
 
 
 def machine_map(found: dict[str, list[Section]]) -> str:

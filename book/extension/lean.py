@@ -10,11 +10,12 @@ from pathlib import Path
 from fontTools import subset
 
 from book.extension.bilingual import spans
+from book.pipeline.paths import NPM
 
 UNUSED_SCRIPTS = ("sphinx-thebe", "design-tabs", "mathjax", "require.min.js", "embed-amd", "THEBE",
-                  "togglebutton", "sphinx-togglebutton", "toggle")
+                  "togglebutton", "sphinx-togglebutton", "toggle", "doctools", "sphinx_highlight")
 UNUSED_STYLES = ("sphinx-thebe", "togglebutton", "sphinx-design")
-PURGECSS = Path(__file__).resolve().parents[2] / "node_modules" / ".bin" / "purgecss"
+PURGECSS = NPM / ".bin" / "purgecss"
 ADDED_BY_SCRIPTS = ("show", "active", "collapsing", "dark", "light")
 UNUSED_FILES = ("_static/scripts/fontawesome*", "_static/**/*.map", "_sources/**/*",
                 "search.html", "searchindex.js", "genindex.html")
@@ -28,6 +29,8 @@ CAPTION = re.compile(
 ICON_RULE = re.compile(
     r'((?:\.fa-[a-z0-9-]+(?::before)?,?)+)\{(?:--fa:"[^"]*"|content:"[^"]*")\}'
 )
+
+OTHER_ICON_FONTS = re.compile(r"@font-face\{[^}]*fa-(?:brands|regular)[^}]*\}")
 
 
 def describe(asset) -> str:
@@ -92,6 +95,7 @@ def cut_icons(out: Path) -> None:
         lambda rule: rule[0] if set(re.findall(r"\.(fa-[a-z0-9-]+)", rule[1])) & used else "",
         style.read_text(encoding="utf-8"),
     )
+    css = OTHER_ICON_FONTS.sub("", css)
     style.write_text(css, encoding="utf-8")
     fonts = out / "_static" / "vendor" / "fontawesome" / "webfonts"
     codes = [int(code, 16) for code in re.findall(r'(?:--fa|content):"\\([0-9a-f]{2,4})"', css)]

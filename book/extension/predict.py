@@ -5,15 +5,12 @@ from __future__ import annotations
 import html
 
 from docutils import nodes
-from markdown_it import MarkdownIt
 from sphinx.transforms import SphinxTransform
 
-from book.extension.bilingual import raw, spans
-
-_markdown = MarkdownIt("commonmark")
+from book.extension.bilingual import inline, raw, spans
 
 TEXTS = {
-    "legend": ("先选一个预测，再看运行结果", "Commit to a prediction before you run the cell"),
+    "legend": ("先选一个预测，再看运行结果", "Commit to a prediction before you see the output"),
     "unsure": ("不确定", "Not sure"),
     "confidence": ("有多大把握？", "How sure are you?"),
     "sure": ("很有把握", "Sure"),
@@ -26,13 +23,14 @@ TEXTS = {
 }
 
 
-def inline(text: str) -> str:
-    """One line of Markdown as HTML without a paragraph around it."""
-    return _markdown.renderInline(text)
-
-
 def text(key: str) -> str:
     return spans(*TEXTS[key])
+
+
+def code_cells(document: nodes.document) -> list[nodes.container]:
+    """The code cells of a page, as myst-nb has put them into its tree."""
+    return [box for box in document.findall(nodes.container)
+            if box.get("nb_element") == "cell_code"]
 
 
 class FoldPredictions(SphinxTransform):
@@ -41,10 +39,7 @@ class FoldPredictions(SphinxTransform):
     default_priority = 510
 
     def apply(self, **kwargs) -> None:
-        cells = self.document.findall(
-            lambda n: isinstance(n, nodes.container) and n.get("nb_element") == "cell_code"
-        )
-        for number, cell in enumerate(list(cells)):
+        for number, cell in enumerate(code_cells(self.document)):
             if options := cell.get("cell_metadata", {}).get("predict", {}).get("options"):
                 self.fold(cell, options, f"predict-{number}")
 

@@ -97,7 +97,7 @@ def measured(data: dict) -> str:
 
 def errata(data: dict) -> str:
     done, left = data["errata"]["refuted"], data["errata"]["open"]
-    return table([("状态", "State"), ("条数", "Count"), ("编号", "Ids")],
+    return table([("状态", "State"), ("条数", "Count"), ("编号", "IDs")],
                  [[("已反驳", "Refuted"), len(done), ", ".join(done)],
                   [("待写", "Open"), len(left), ", ".join(left)]])
 

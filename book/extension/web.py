@@ -6,10 +6,10 @@ from pathlib import Path
 
 from sphinx.util.fileutil import copy_asset
 
-ROOT = Path(__file__).resolve().parents[2]
-BUNDLES = ROOT / "_build" / "web"
+from book.extension.maths import KATEX
+from book.pipeline.paths import BUNDLES
+
 TEMPLATES = Path(__file__).with_name("templates")
-KATEX = ROOT / "node_modules" / "katex" / "dist"
 
 # a module script is linked to the pages that hold its element
 ELEMENTS = {"<predict-cell": "predict.js", "<stride-explorer": "stride-explorer.js",

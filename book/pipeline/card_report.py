@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from book.pipeline.card_rules import refuted
+from book.pipeline.card_rules import refuted_ids
 from book.pipeline.cards import Book, Chapter
 
 
@@ -18,7 +18,7 @@ def report(book: Book) -> dict[str, Any]:
     """
     by: dict[str, list[str]] = {}
     for card in book.cards:
-        for name in sorted({name for _, name in refuted(card.data)}):
+        for name in refuted_ids(card.data):
             by.setdefault(name, []).append(card.id)
     return {
         "total": len(book.cards),

@@ -8,6 +8,7 @@ card as written, and
     shown             what `code` shows, one text per variant (one in all without variants)
     shown_fixed       the same for `fixed`
     snippets, snippets_fixed   the programs with the assignments of each variant put first
+    companions        {file of code/ that a program of the card imports: its sha256}; absent if none
     evidence          {gpu, torch, date} of a recorded run on a GPU; absent until recorded
     digest            sha256 of the rest of the entry
 """
@@ -20,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from book.pipeline import companions
 from book.pipeline.cards import Book, Card, Chapter, Problem
 
 EVIDENCE = "benchmarks/results/cuda-cards.json"
@@ -44,10 +46,17 @@ def snippet(program: str, variant: Mapping[str, Any]) -> str:
     return head + program.rstrip("\n")
 
 
+def as_run(card: Card) -> dict[str, Any]:
+    """What a result is a result of: the card, and the files of code/ that its programs import."""
+    programs = [card.data[key] for key in ("code", "fixed", "proof") if key in card.data]
+    imported = companions.digests(programs)
+    return {**card.data, "companions": imported} if imported else dict(card.data)
+
+
 def make_entry(card: Card, urls: Mapping[str, str], shown: Mapping[str, list[str]],
                evidence: Mapping[str, Any] | None = None) -> Entry:
     """A card's entry from its results; `shown` holds the keys of SHOWN that apply."""
-    entry = {**card.data, **shown}
+    entry = {**as_run(card), **shown}
     entry["sources"] = [{"target": t, "url": urls.get(t)} for t in card.data["sources"]]
     for key, name in (("code", "snippets"), ("fixed", "snippets_fixed")):
         if key in card.data:
@@ -65,9 +74,9 @@ def _with_both_languages(distractor: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def recorded(card: Card, evidence: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The recorded run of a `cuda` card, if it was of the card as it is now."""
+    """The recorded run of a `cuda` card, if it was of the card and its companions as they are."""
     record = evidence.get(card.id, {})
-    is_of_this = card.needs == "cuda" and record.get("digest") == digest(card.data)
+    is_of_this = card.needs == "cuda" and record.get("digest") == digest(as_run(card))
     return record if is_of_this else None
 
 
@@ -112,7 +121,7 @@ def why_stale(card: Card, entry: Entry | None, evidence: Mapping[str, Any]) -> s
         same = make_entry(card, urls, shown, record) == entry and all(urls.values())
     except (KeyError, TypeError):
         same = False
-    return "" if same else "is older than cards.yaml or its recorded evidence"
+    return "" if same else "is older than cards.yaml, a file of code/ or its recorded evidence"
 
 
 def stale(book: Book) -> Iterator[Problem]:

@@ -10,11 +10,12 @@ import keyword
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
-
-from jsonschema import Draft202012Validator, ValidationError
+from typing import TYPE_CHECKING, Any
 
 from book.pipeline.marked_yaml import Place
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator, ValidationError
 
 SCHEMA = Path(__file__).with_name("card_schema.json")
 ANSWER_LENGTH = {"zh": (80, 200, "characters"), "en": (45, 100, "words")}
@@ -30,6 +31,8 @@ Finding = tuple[Place, str]
 @functools.cache
 def validator() -> Draft202012Validator:
     """The schema of a cards.yaml, ready to use."""
+    from jsonschema import Draft202012Validator  # here: a run on a GPU goes without it
+
     return Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
 
 
@@ -163,3 +166,8 @@ def refuted(card: Mapping[str, Any]) -> Iterator[Finding]:
         names = part.get("corrects") if isinstance(part, dict) else None
         for i, name in enumerate(names if isinstance(names, list) else []):
             yield (*place, "corrects", i), str(name)
+
+
+def refuted_ids(card: Mapping[str, Any]) -> list[str]:
+    """Errata ids of these claims, each once."""
+    return sorted({name for _, name in refuted(card)})

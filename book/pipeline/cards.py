@@ -97,8 +97,11 @@ class Book:
         return [card for chapter in self.chapters for card in chapter.cards]
 
 
-def load(root: Path = ROOT) -> tuple[Book, list[Problem]]:
-    """Read and check all cards below `root`; with problems, the book is not to be used."""
+def load(root: Path = ROOT, schema: bool = True) -> tuple[Book, list[Problem]]:
+    """Read and check all cards below `root`; with problems, the book is not to be used.
+
+    Without `schema`, which needs jsonschema, fields of a wrong type or name go unnoticed.
+    """
     book, problems = Book(root), []
     errata, wrong = _read_list(root, "book/errata.yaml")
     book.errata = {key: row for group in (errata or {}).values() for key, row in group.items()}
@@ -106,7 +109,7 @@ def load(root: Path = ROOT) -> tuple[Book, list[Problem]]:
     book.retired = retired or []
     problems += wrong + wrong_too
     for path in sorted(root.glob(f"chapters/*/{NAME}")):
-        chapter, found = _read_chapter(root, path)
+        chapter, found = _read_chapter(root, path, schema)
         book.chapters.append(chapter)
         problems += found
         for card in chapter.cards:
@@ -123,13 +126,13 @@ def _read_list(root: Path, name: str) -> tuple[Any, list[Problem]]:
     return marked.value, [Problem(name, line, text) for line, text in marked.problems]
 
 
-def _read_chapter(root: Path, path: Path) -> tuple[Chapter, list[Problem]]:
+def _read_chapter(root: Path, path: Path, schema: bool) -> tuple[Chapter, list[Problem]]:
     file = path.relative_to(root).as_posix()
     marked = marked_yaml.parse(path.read_text(encoding="utf-8"))
     problems = [Problem(file, line, text) for line, text in marked.problems]
     top = marked.value if isinstance(marked.value, dict) else {}
     slug = re.sub(r"^\d+-", "", path.parent.name)
-    if not problems:
+    if schema and not problems:
         problems += _check_schema(marked, file)
     if isinstance(top.get("chapter"), str) and top["chapter"] != slug:
         text = f"chapter is '{top['chapter']}': the folder's name makes it '{slug}'"

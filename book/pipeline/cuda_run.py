@@ -29,19 +29,20 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
-from book.pipeline import lean  # first: the modules below then load without Jupyter
-
-# isort: split
 from book.pipeline import plain_notebooks
 from book.pipeline.cards import Book, Card, load
 from book.pipeline.forks import Outcome, Trials, TrialsError
-from book.pipeline.other_torch import RESULTS
-from book.pipeline.paths import NOTEBOOKS, ROOT, write_atomic
+from book.pipeline.notebook import outputs_are_pinned_here
+from book.pipeline.paths import NOTEBOOKS, RESULTS, ROOT, write_atomic
 from book.pipeline.plain_notebooks import NOT_BEGUN, Finding, known_packages
 from book.pipeline.prover import Prover
-from conftest import outputs_are_pinned_here
 
-RECORD = RESULTS.with_name("cuda.json")
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+RECORD = RESULTS / "cuda.json"
 SECONDS = 420.0  # a minute less than the 8 that are promised: stuck processes take time to end
 NEEDS = ("cpu", "cuda")  # cards of other classes need a compiler or several processes
 NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)'")
@@ -127,7 +128,7 @@ def run(root: Path, gpu: bool, workers: int) -> dict[str, Any]:
 
     `failed` and `not_run` hold Findings. Raises CannotRunError where nothing can be read.
     """
-    book, problems = load(root)
+    book, problems = load(root, schema=jsonschema is not None)
     if problems:
         raise CannotRunError(f"cards cannot be read: {problems[0]}")
     paths = list(notebook_files(root))
@@ -184,7 +185,7 @@ def report(facts: dict[str, str | None], result: dict[str, Any], seconds: float)
         print(indent(finding.detail, "    ").rstrip())
     for finding in result["not_run"]:
         print(f"NOT RUN {finding}")
-    if "jsonschema" in lean.ABSENT:
+    if jsonschema is None:
         print("cards.yaml was not checked against its schema: jsonschema is not installed")
     print(f"{facts['gpu'] or 'CPU'}, torch {facts['torch']}, Python {facts['python']}: "
           f"{result['cells']} cells, {result['cards']['proved']} cards proved, "

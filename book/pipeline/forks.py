@@ -106,7 +106,7 @@ class Trials:
 
     def _fresh(self, folder: str, limit: float, elsewhere: bool) -> int | None:
         process = self._start([trial.__name__, folder], elsewhere)
-        return _await_end(process.poll, process.pid, limit + STARTUP)
+        return await_end(process.poll, process.pid, limit + STARTUP)
 
     def _start(self, arguments: list[str], elsewhere: bool,
                pipes: bool = False) -> subprocess.Popen[str]:
@@ -117,7 +117,7 @@ class Trials:
                                 start_new_session=True)
 
 
-def _await_end(poll: Callable[[], int | None], pid: int, limit: float) -> int | None:
+def await_end(poll: Callable[[], int | None], pid: int, limit: float) -> int | None:
     """Exit status of a process (minus the signal's number), None if it ran past the limit."""
     status, end = _poll_until(poll, limit), None
     if status is None and hasattr(signal, "SIGABRT"):
@@ -181,7 +181,7 @@ def serve() -> None:
         pid = os.fork()
         if pid == 0:
             _child(Path(folder), (requests.fileno(), answers.fileno()))
-        answers.write(json.dumps(_await_end(_waiter(pid), pid, limit)) + "\n")
+        answers.write(json.dumps(await_end(_waiter(pid), pid, limit)) + "\n")
         answers.flush()
 
 

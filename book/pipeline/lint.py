@@ -76,11 +76,6 @@ def lint_cards(path: Path) -> list[str]:
     return _printed(path, findings)
 
 
-def lint_text(zh: str, en: str, where: str) -> list[str]:
-    """Findings on a text and its twin, each begun with `where`."""
-    return [f"{where}: {text}" for _, _, text in prose.pair(zh, en)]
-
-
 def default_files() -> list[Path]:
     pages = [page for page in sorted((ROOT / "book").glob("*.md"))
              if re.search(r"^\+\+\+ *\{", page.read_text(encoding="utf-8"), re.M)]

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
 import re
+import sys
 from collections import Counter
-from itertools import accumulate
+from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import nbformat
-from nbformat import NotebookNode
+from book.pipeline import companions
+from book.pipeline.paths import ROOT
 
-from book.pipeline.paths import CODE, ROOT
+if TYPE_CHECKING:  # a run on a GPU reads notebooks as JSON and has no nbformat
+    from nbformat import NotebookNode
 
-# The first code cell of every notebook. It finds `inside` from any folder of the repository and
-# leaves an installed `inside` alone.
+# The first code cell of every notebook. It finds `inside` from the repository's root and any folder
+# below it (`parents` leaves out the path itself, hence one name more) and leaves an installed
+# `inside` alone.
 SETUP = (
-    "import pathlib, sys; sys.path[:0] = [str(d / 'code') for d in pathlib.Path.cwd().parents "
-    "if (d / 'code/inside').is_dir()]"
+    "import pathlib, sys; sys.path[:0] = [str(d / 'code') for d in "
+    "(pathlib.Path.cwd() / '_').parents if (d / 'code/inside').is_dir()]"
 )
 
 # The Python with which `make sync` makes the outputs of cells tagged `pinned-torch`.
@@ -29,19 +32,19 @@ PINNED_PYTHON = (3, 11)
 LANGUAGE = {"name": "python", "file_extension": ".py", "mimetype": "text/x-python",
             "pygments_lexer": "ipython3"}
 
-MAGIC = re.compile(r"^([ \t]*)[%!].*", re.M)
-
 # Set alike while cells are executed for the golden file and while nbval compares them.
+DRAWING = Path(__file__).with_name("matplotlibrc")
 ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "SOURCE_DATE_EPOCH": "0",  # matplotlib writes it as the date of an SVG
-    "MATPLOTLIBRC": str(Path(__file__).with_name("matplotlibrc")),
+    "MATPLOTLIBRC": str(DRAWING),
 }
 
 
 def read_source(path: Path) -> NotebookNode:
     """The source as a notebook without outputs; cell ids depend on type, source, occurrence."""
     import jupytext  # here, because the site is built without it
+    from nbformat import NotebookNode
 
     notebook = jupytext.read(path)
     notebook.metadata = NotebookNode(kernelspec=notebook.metadata["kernelspec"])
@@ -67,11 +70,13 @@ def source_digest(path: Path) -> str:
 
 
 def program_digest(notebook: NotebookNode) -> str:
-    """Changes when the outputs may change: code cells, companions they import, the pinned torch."""
+    """Changes when the outputs may change.
+
+    It covers code cells, companions they import, matplotlib's settings and the pinned torch.
+    """
     cells = [(c.source, c.metadata.get("tags", [])) for c in code_cells(notebook)]
-    files = sorted(companion_files(notebook))
-    contents = [(str(f.relative_to(CODE)), f.read_text(encoding="utf-8")) for f in files]
-    return digest([cells, contents, pinned_torch()])
+    imported = companions.digests(source for source, _ in cells)
+    return digest([cells, imported, DRAWING.read_text(encoding="utf-8"), pinned_torch()])
 
 
 def golden_digest(notebook: NotebookNode) -> str:
@@ -105,48 +110,14 @@ def pinned_torch() -> str:
     return pin[1]
 
 
-def companion_files(notebook: NotebookNode) -> set[Path]:
-    """Files below `code/` that the notebook imports, directly or through one another."""
-    todo = [_modules(cell.source, CODE) for cell in code_cells(notebook)]
-    found: set[Path] = set()
-    while todo:
-        for file in {_find(name) for name in todo.pop()} - found - {None}:
-            found.add(file)
-            todo.append(_modules(file.read_text(encoding="utf-8"), file.parent))
-    return found
-
-
-def _modules(source: str, package: Path) -> set[str]:
-    """Dotted names of the modules a piece of Python imports, and of the packages around them."""
-    names: set[str] = set()
-    for node in ast.walk(_tree(source)):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            folder = [package, *package.parents][node.level - 1] if node.level else CODE
-            base = [*folder.relative_to(CODE).parts, *(node.module or "").split(".")]
-            names |= {".".join(filter(None, [*base, alias.name])) for alias in node.names}
-    return {part for name in names for part in accumulate(name.split("."), "{}.{}".format)}
-
-
-def _tree(source: str) -> ast.Module:
-    """The syntax tree, magics left out; an empty one where even that is no Python."""
-    for text in (source, MAGIC.sub(r"\1pass", source)):
-        try:
-            return ast.parse(text)
-        except SyntaxError:
-            continue  # running the cell will say what is wrong and where
-    return ast.Module([], [])
-
-
-def _find(module: str) -> Path | None:
-    stem = CODE.joinpath(*module.split("."))
-    for file in (stem.with_suffix(".py"), stem / "__init__.py"):
-        if file.is_file():
-            return file
-    return None
+def outputs_are_pinned_here() -> bool:
+    """Whether this is the Python and the torch with which the stored outputs were made."""
+    torch = version("torch").split("+")[0]
+    return torch == pinned_torch() and sys.version_info[:2] == PINNED_PYTHON
 
 
 def write_text(notebook: NotebookNode) -> str:
     """The notebook as the text of its file."""
+    import nbformat
+
     return nbformat.writes(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"

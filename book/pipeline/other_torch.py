@@ -20,9 +20,10 @@ import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-from book.pipeline.paths import NOTEBOOKS, ROOT, write_atomic
+from book.pipeline.checks import NBVAL
+from book.pipeline.paths import RESULTS, ROOT, write_atomic
 
-RESULTS = ROOT / "benchmarks" / "results" / "torch-versions.json"
+RECORD = RESULTS / "torch-versions.json"
 TORCH = re.compile(r"^torch==\S+", re.M)
 
 
@@ -52,8 +53,7 @@ def run_notebooks(python: Path) -> dict:
     report = ROOT / "_build" / "other-torch.xml"
     report.parent.mkdir(exist_ok=True)
     subprocess.run(
-        [str(python), "-m", "pytest", *NOTEBOOKS, "--nbval", "--nbval-current-env", "-n", "2",
-         "--dist", "loadscope", f"--junitxml={report}"], cwd=ROOT, check=False)
+        [str(python), "-m", "pytest", *NBVAL, f"--junitxml={report}"], cwd=ROOT, check=False)
     cases = list(ElementTree.parse(report).iter("testcase"))
     failed = [f"{case.get('classname')} {case.get('name')}" for case in cases
               if case.find("failure") is not None or case.find("error") is not None]
@@ -72,10 +72,10 @@ def run_proofs(python: Path) -> dict:
 
 def record(version: str, result: dict) -> None:
     """Keep the newest result of each torch."""
-    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    results = json.loads(RECORD.read_text()) if RECORD.exists() else {}
     results[version] = result
-    RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(RESULTS, json.dumps(dict(sorted(results.items())), indent=1) + "\n")
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    write_atomic(RECORD, json.dumps(dict(sorted(results.items())), indent=1) + "\n")
 
 
 def main() -> int:

@@ -11,6 +11,9 @@ CODE = ROOT / "code"
 FRONT_PAGE = ROOT / "book" / "index.md"  # a notebook too: its prediction is run like any other
 NOTEBOOKS = ("chapters", "book/index.ipynb")  # where nbval finds all of them
 SITE = ROOT / "_build" / "html"
+BUNDLES = ROOT / "_build" / "web"  # what esbuild makes of book/web
+NPM = ROOT / "node_modules"
+RESULTS = ROOT / "benchmarks" / "results"  # written by the commands that record, never by a build
 
 
 def relative(path: Path) -> str:

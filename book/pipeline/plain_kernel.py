@@ -48,7 +48,7 @@ class Kernel:
     """
 
     def __init__(self, folder: Path, packages: list[str]) -> None:
-        self.space = trial._main_module({})
+        self.space = trial.main_module({})
         self.compile = codeop.Compile()  # keeps `from __future__ import …` for later cells
         self.packages = set(packages)
         self.outputs: list[dict[str, Any]] = []
@@ -62,7 +62,7 @@ class Kernel:
         """Run one cell: {outputs, missing}."""
         self.outputs = []
         error = self._execute(f"<cell {number}>", source)
-        trial._flush()
+        trial.flush()
         for name, file in self.streams.items():
             if text := file.read().decode("utf-8", "replace"):
                 self.outputs.append({"output_type": "stream", "name": name, "text": text})
@@ -156,7 +156,7 @@ def main(folder: Path) -> None:
     """Run the job of the folder and end this process."""
     job, owner = json.loads((folder / "job.json").read_text(encoding="utf-8")), os.getpid()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is reported, not dumped
-    trial._redirect(folder)
+    trial.redirect(folder)
     os.chdir(job["cwd"])
     sys.path[0] = ""  # a notebook can import what lies beside it, and not the pipeline
     kernel = Kernel(folder, job["packages"])

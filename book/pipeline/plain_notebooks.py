@@ -105,7 +105,7 @@ def _execute(folder: Path, path: Path, cells: list[Mapping[str, Any]],
                            "cwd": str(path.parent), "packages": sorted(known_packages())})
     process = subprocess.Popen([sys.executable, "-m", plain_kernel.__name__, str(folder)],
                                cwd=ROOT, stdin=subprocess.DEVNULL, start_new_session=True)
-    status = forks._await_end(process.poll, process.pid, max(limit, 0))
+    status = forks.await_end(process.poll, process.pid, max(limit, 0))
     results, err = folder / "results.jsonl", folder / "err"
     lines = results.read_text(encoding="utf-8").splitlines() if results.exists() else []
     stderr = err.read_text(encoding="utf-8", errors="replace") if err.exists() else ""

@@ -76,26 +76,32 @@ def _read_inline(token: Token, line: int, text: Text) -> None:
         if child.type in ("softbreak", "hardbreak"):
             text.prose.append((line, current))
             line, current = line + 1, ""
-        elif child.type == "code_inline":
-            text.parts["inline code"].add(child.content)
-            current += CODE
-        elif child.type == "math_inline":
-            text.parts["maths"].add(_squeeze(child.content))
-            current += MATHS
-        elif child.type == "image":
-            text.parts["image"].add(child.attrs["src"])
-            text.images.append((line, child.content))
-            current += child.content
-        elif child.type == "link_open":
-            text.parts["link"].add(child.attrs["href"])
-        elif child.type == "html_inline":
-            text.blocks.append((line, "html_inline", ""))
         else:
-            current += child.content
+            current += _read_part(child, line, text)
     text.prose.append((line, current))
     lines = text.prose[first:]
     text.joined += [(number, before[-1:] + after[:1]) for is_soft, (number, before), (_, after)
                     in zip(soft, lines, lines[1:], strict=False) if is_soft]
+
+
+def _read_part(part: Token, line: int, text: Text) -> str:
+    """Note what a part of a line holds; its characters in the prose."""
+    match part.type:
+        case "code_inline":
+            text.parts["inline code"].add(part.content)
+            return CODE
+        case "math_inline":
+            text.parts["maths"].add(_squeeze(part.content))
+            return MATHS
+        case "image":
+            text.parts["image"].add(part.attrs["src"])
+            text.images.append((line, part.content))
+        case "link_open":
+            text.parts["link"].add(part.attrs["href"])
+        case "html_inline":
+            text.blocks.append((line, "html_inline", ""))
+            return ""
+    return part.content
 
 
 def _squeeze(text: str) -> str:

@@ -164,7 +164,8 @@ class Session:
         for card in self.choose("cuda"):
             proof = Prover(self.trials).prove(card)
             self.problems += proof.problems
-            records[card.id] = {"digest": results.digest(card.data), **facts, **proof.shown}
+            digest = results.digest(results.as_run(card))
+            records[card.id] = {"digest": digest, **facts, **proof.shown}
         if self.problems:
             return None
         path = self.book.root / results.EVIDENCE

@@ -11,11 +11,11 @@ from string import ascii_uppercase
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
+from book.pipeline import companions, publication
 from book.pipeline import notebook as nb
-from book.pipeline import publication
 from book.pipeline.blanks import blanked
 
-LANGS = {"zh": ("zh",), "en": ("en",), "both": ("zh", "en")}  # variant -> what it is written in
+VARIANTS = {"zh": ("zh",), "en": ("en",), "both": ("zh", "en")}  # variant -> what it is written in
 HEADING = re.compile(r"^(#+ )(.*) · (.*)$", re.M)
 
 TEXTS = {
@@ -63,7 +63,7 @@ def _hide_answers(cells: list[NotebookNode]) -> None:
 
 def _cells(cell: NotebookNode, variant: str) -> Iterator[NotebookNode]:
     """What stands for a golden cell: nothing, the cell, or the options and the cell."""
-    if cell.metadata.get("lang", LANGS[variant][0]) not in LANGS[variant]:
+    if cell.metadata.get("lang", VARIANTS[variant][0]) not in VARIANTS[variant]:
         return
     if cell.cell_type == "markdown" and variant != "both" and "lang" not in cell.metadata:
         cell.source = HEADING.sub(r"\1\2" if variant == "zh" else r"\1\3", cell.source)
@@ -75,7 +75,7 @@ def _cells(cell: NotebookNode, variant: str) -> Iterator[NotebookNode]:
 def _options(cell: NotebookNode, variant: str) -> str:
     """The options of a predict cell as lists, which the form of the page is made from too."""
     lists = []
-    for lang in LANGS[variant]:
+    for lang in VARIANTS[variant]:
         lettered = zip(ascii_uppercase, cell.metadata["predict"]["options"], strict=False)
         items = [f"- {letter}. {option[lang]}" for letter, option in lettered]
         lists.append("\n".join([f"**{TEXTS['options'][lang]}**", "", *items]))
@@ -87,12 +87,12 @@ def _set_up(reader: NotebookNode, golden: NotebookNode, variant: str) -> None:
     place = next((i for i, cell in enumerate(reader.cells)
                   if "setup" in cell.metadata.get("tags", [])), 0)
     marks = {key for cell in golden.cells for key in cell.metadata}
-    if nb.companion_files(golden):
+    if companions.files(cell.source for cell in nb.code_cells(golden)):
         reader.cells[place].source += f"\n{missing_code()}"
         marks.add("folder")
     sentences = [key for key in ("folder", "predict", "complete") if key in marks]
     paragraphs = [("" if lang == "zh" else " ").join(TEXTS[key][lang] for key in sentences)
-                  for lang in LANGS[variant]]
+                  for lang in VARIANTS[variant]]
     if sentences:
         note = new_markdown_cell("\n\n".join(paragraphs), id="how-to-use")
         reader.cells.insert(place, note)

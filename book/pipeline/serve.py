@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import errno
 import functools
 import http.server
 import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
 
 from book.pipeline.paths import SITE
 
@@ -19,6 +23,18 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
     def log_message(self, *args: object) -> None:
         """Requests are not worth a line each."""
+
+
+@contextlib.contextmanager
+def served(folder: Path, handler: type[Handler] = Handler) -> Iterator[str]:
+    """Address of a folder's files, on a free port of this machine while the context lasts."""
+    bound = functools.partial(handler, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), bound) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/"
+        finally:
+            server.shutdown()
 
 
 def refusal(port: int, error: Exception) -> str:

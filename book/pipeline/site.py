@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
-from book.pipeline.paths import ROOT, SITE
+from book.pipeline.paths import BUNDLES, NPM, ROOT, SITE
 
 WEB = ROOT / "book" / "web"
-BUNDLES = ROOT / "_build" / "web"
 JUPYTER_BOOK = Path(sys.executable).with_name("jupyter-book")
-ESBUILD = ROOT / "node_modules" / ".bin" / "esbuild"
+ESBUILD = NPM / ".bin" / "esbuild"
 
 
 def bundle() -> None:
@@ -30,12 +32,24 @@ def bundle() -> None:
 
 
 def run(command: list[str], step: str) -> None:
-    """Run a step with the Node of `.venv`; when it fails, show what it said and exit."""
+    """Run a step with the Node of `.venv`; when it fails, show what it said and exit.
+
+    Its output goes to a file, and what it leaves running is ended: a formula server that outlives
+    a failed build would hold a pipe open, and the failure would never be shown.
+    """
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(command, cwd=ROOT, env=os.environ | {"PATH": path}, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if done.returncode:
-        sys.exit(f"{done.stdout}\nsite: step '{step}' failed; what it said stands above")
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
+        process = subprocess.Popen(command, cwd=ROOT, env=os.environ | {"PATH": path},
+                                   stdout=output, stderr=output, start_new_session=True)
+        try:
+            status = process.wait()
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        output.seek(0)
+        said = output.read().partition("Traceback (most recent call last)")[0]
+    if status:
+        sys.exit(f"{said}\nsite: step '{step}' failed; what it said stands above")
 
 
 def main() -> int:

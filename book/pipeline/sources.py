@@ -241,11 +241,6 @@ def _version() -> str:
 
 # ---- references in texts -----------------------------------------------------------------------
 
-def links(text: str) -> list[tuple[str, str]]:
-    """(label, target) of every torch: link of a Markdown text, code excepted."""
-    return [(m["label"], m["target"]) for m in _link_matches(text)]
-
-
 def resolve_links(markdown: str) -> str:
     """The text with the target of each torch: link replaced by its address. Raises SourceError."""
     def address(match: re.Match) -> str:

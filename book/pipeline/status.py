@@ -10,9 +10,8 @@ from typing import Any
 import nbformat
 
 from book.pipeline import card_report, cards, notebook
-from book.pipeline.paths import CHAPTERS, ROOT, relative
+from book.pipeline.paths import CHAPTERS, RESULTS, ROOT, relative
 
-RESULTS = ROOT / "benchmarks" / "results"
 MARKED = ("pinned-torch", "cuda")
 
 

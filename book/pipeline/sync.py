@@ -47,7 +47,8 @@ def stale(source: Path) -> str | None:
     if record.get("source") != nb.source_digest(source):
         return f"{relative(target)}: older than {relative(source)}; run `make sync`"
     if record.get("program") != nb.program_digest(nb.read_source(source)):
-        return f"{relative(target)}: a file of code/ or the pinned torch changed; run `make sync`"
+        return (f"{relative(target)}: a file of code/, matplotlibrc or the pinned torch changed; "
+                f"run `make sync`")
     return None
 
 
@@ -170,6 +171,8 @@ def main() -> int:
     parser.add_argument("--force", action="store_true", help="execute all, renew all outputs")
     options = parser.parse_args()
     paths = [path.resolve() for path in options.sources] or section_sources()
+    for path in set(paths) - set(section_sources()):
+        parser.error(f"{relative(path)}: not a section; pages without code have no notebook")
     if options.check:
         return check(paths)
     if findings := lint.lint_files(paths):

@@ -35,18 +35,18 @@ def prepare(folder: Path, job: dict[str, Any]) -> None:
 def run_in(folder: Path) -> None:
     """Run the trial of the folder and end this process."""
     owner = os.getpid()
-    _redirect(folder)
+    redirect(folder)
     result = _perform(json.loads((folder / "job.json").read_text(encoding="utf-8")), folder)
     if os.getpid() != owner:  # a process that the proof forked and that came out of it
         os._exit(1)
-    _flush()
+    flush()
     partial = folder / "result.part"
     partial.write_text(json.dumps(result), encoding="utf-8")
     partial.rename(folder / "result.json")
     os._exit(0)  # no exit handlers: what the proof registered must not delay or fail the end
 
 
-def _redirect(folder: Path) -> None:
+def redirect(folder: Path) -> None:
     """Send both streams to files, at the level that C++ and worker processes write to."""
     for name, number in (("out", 1), ("err", 2)):
         with (folder / name).open("wb") as file:
@@ -57,7 +57,7 @@ def _redirect(folder: Path) -> None:
     os.chdir(folder / "work")
 
 
-def _flush() -> None:
+def flush() -> None:
     sys.stdout.flush()
     sys.stderr.flush()
 
@@ -66,10 +66,10 @@ def _perform(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     import torch
 
     torch.set_num_threads(1)
-    space = _main_module(job["variant"])
+    space = main_module(job["variant"])
     before = _cpu_seconds()
     raised = _execute(job["code"], CODE, space)
-    _flush()
+    flush()
     shown = (folder / "out").read_text(encoding="utf-8", errors="replace")
     if raised:
         shown += f"{raised['type']}: {raised['message']}".rstrip(": ") + "\n"
@@ -83,7 +83,7 @@ def _perform(job: dict[str, Any], folder: Path) -> dict[str, Any]:
             "cpu": round(spent, 4)}
 
 
-def _main_module(variant: dict[str, Any]) -> dict[str, Any]:
+def main_module(variant: dict[str, Any]) -> dict[str, Any]:
     """A fresh `__main__`, so that code sees what a script sees and its classes can be pickled."""
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module

@@ -86,8 +86,8 @@ function mention(graph, number) {
 }
 
 const LABELS = {
-  stepper: ["计算图，逐步走", "Computation graph, step by step"],
-  graph: ["计算图，内容与下面的表相同", "Computation graph; the table below holds the same"],
+  stepper: ["逐步看计算图", "Computation graph, step by step"],
+  graph: ["计算图，内容与下面的表相同", "Computation graph; the table below says the same"],
   phases: ["阶段", "Passes"],
   forward: ["前向", "Forward"],
   backward: ["反向", "Backward"],
@@ -96,13 +96,13 @@ const LABELS = {
   next: ["下一步", "Next"],
   last: ["最后一步", "Last step"],
   slider: ["步", "Step"],
-  table: ["各节点的表", "Table of the nodes"],
+  table: ["节点表", "Table of nodes"],
   caption: ["走到这一步时的节点", "The nodes at this step"],
   leaf: ["叶子", "leaf"],
   number: ["建成的先后", "order of creation"],
   local: ["局部导数", "local derivative"],
   nothing: ["不传梯度", "nothing flows"],
-  digits: ["小数取 4 位有效数字", "fractions to 4 significant digits"],
+  digits: ["小数取 4 位有效数字", "decimals to 4 significant digits"],
 };
 const MARKS = {
   now: ["▶", "当前", "now"],
@@ -127,9 +127,9 @@ const WORDS = {
   },
   start(graph, step) {
     const [zh, en] = mention(graph, step.node);
-    return [`开始：所有 grad 先置 0，再把 ${zh} 的 grad 置 **${step.grad}**，也就是对自己的导数。`,
-      `Start: every grad is set to 0, then that of ${en} to **${step.grad}**, the derivative with`
-      + " respect to itself."];
+    return [`开始：所有 grad 先置 0，再把 ${zh} 的 grad 置为 **${step.grad}**，也就是对自己的导数。`,
+      `Start: every grad is set to 0, then the grad of ${en} to **${step.grad}**, its derivative`
+      + " with respect to itself."];
   },
   take(graph, step) {
     const [zh, en] = mention(graph, step.node), ready = [step.node, ...step.ready];
@@ -137,8 +137,8 @@ const WORDS = {
     const leaf = !byNumber(graph).get(step.node).op;
     const list = (and) => ready.map((n) => `#${n}`).join(and);
     const why = ready.length === 1 ? [`只有 #${step.node} 就绪。`, `Only #${step.node} is ready.`]
-      : [`就绪的有 ${list("、")}。${newest ? "编号最大的最新，先走。" : ""}`,
-        `Ready: ${list(", ")}.${newest ? " The largest number is the newest and goes first." : ""}`];
+      : [`就绪的有 ${list("、")}。${newest ? "编号最大的建得最晚，先走。" : ""}`,
+        `Ready: ${list(", ")}.${newest ? " The largest number is newest and goes first." : ""}`];
     return [`${why[0]}取 ${zh}，grad **${step.grad}** 已收齐。${leaf ? "叶子没有操作数，到此为止。" : ""}`,
       `${why[1]} Take ${en}: its grad **${step.grad}** is complete.`
       + `${leaf ? " A leaf has no operands, so the flow ends here." : ""}`];
@@ -528,7 +528,6 @@ export class GraphStepper extends Base {
   fit() {
     const stage = this.find("stage");
     const scrolls = stage.scrollWidth > stage.clientWidth || stage.scrollHeight > stage.clientHeight;
-    stage.toggleAttribute("data-scrolls", scrolls);
     if (scrolls) stage.tabIndex = 0; else stage.removeAttribute("tabindex");
   }
 
@@ -558,9 +557,6 @@ graph-stepper {
   --gs-line: color-mix(in srgb, var(--gs-text) 28%, transparent);
   --gs-edge: color-mix(in srgb, var(--gs-text) 58%, transparent);
   --gs-mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;
-}
-html[data-theme=dark] .bd-content div.cell_output div.output.text_html:has(> graph-stepper) {
-  padding: 0; background: none; /* the theme lays a light ground under output that is HTML */
 }
 html[data-lang=zh] graph-stepper :is(.lang-en, .lang-both),
 html[data-lang=en] graph-stepper :is(.lang-zh, .lang-both) { display: none; }
@@ -650,7 +646,9 @@ graph-stepper .gs-frame {
   .gs-flowed .gs-head { fill: var(--gs-text); }
   .gs-active path:first-child { stroke: var(--gs-accent); stroke-width: 3.5; }
   .gs-active .gs-head { fill: var(--gs-accent); }
-  .gs-active:not(.gs-none) path:first-child { stroke-dasharray: 1; animation: gs-flow .45s ease-out; }
+  @media (prefers-reduced-motion: no-preference) {
+    .gs-active:not(.gs-none) path:first-child { stroke-dasharray: 1; animation: gs-flow .45s ease-out; }
+  }
 
   summary { min-height: 2.75rem; display: flex; align-items: center; gap: .4rem; cursor: pointer; }
   summary::before { content: "▸"; }
@@ -672,9 +670,6 @@ graph-stepper .gs-frame {
   }
 }
 @keyframes gs-flow { from { stroke-dashoffset: 1; } }
-@media (prefers-reduced-motion: reduce) {
-  graph-stepper .gs-frame .gs-active path:first-child { animation: none; }
-}
 @media print {
   graph-stepper .gs-frame :is(.gs-phases, .gs-controls) { display: none; }
   graph-stepper .gs-frame .gs-stage { max-height: none; overflow: visible; }

@@ -18,10 +18,10 @@ export function parseInts(text) {
   return /^\s*-?\d+(\s*,\s*-?\d+)*\s*$/.test(bare) ? bare.split(",").map(Number) : null;
 }
 
-export const numel = (shape) => shape.reduce((a, b) => a * b, 1);
+const numel = (shape) => shape.reduce((a, b) => a * b, 1);
 
 /** Row-major strides: each is the product of the sizes to its right. */
-export function contiguousStrides(shape) {
+function contiguousStrides(shape) {
   return shape.map((_, d) => numel(shape.slice(d + 1)));
 }
 
@@ -111,7 +111,7 @@ const LABELS = {
   shape: ["形状", "shape"],
   offset: ["存储偏移", "storage offset"],
   size: ["存储长度", "storage length"],
-  tensor: ["张量（格内是地址）", "Tensor (showing addresses)"],
+  tensor: ["张量（数字是存储格的编号）", "Tensor (showing storage cell numbers)"],
   storage: ["存储", "Storage"],
   unused: ["没有元素读", "not read by any element"],
   shared: ["n 个元素读同一格", "read by n elements"],
@@ -142,10 +142,10 @@ const REFUSALS = {
     + " `as_strided` raises RuntimeError. To reverse the order, use `flip`, which copies data."],
   offset: () => ["存储偏移不能小于 0：`as_strided` 报 RuntimeError。",
     "The storage offset cannot be below 0: `as_strided` raises RuntimeError."],
-  bounds: (e) => [`越界：${at(e.last)} 的地址是 ${e.need - 1}，需要 ${e.need} 格，`
+  bounds: (e) => [`越界：${at(e.last)} 会落在 ${e.need - 1} 号格，需要 ${e.need} 格，`
     + `存储只有 ${e.size} 格。\`as_strided\` 报 RuntimeError。`,
-    `Out of bounds: ${at(e.last)} is at address ${e.need - 1}, so ${e.need} cells are needed, but `
-    + `the storage has ${e.size}. \`as_strided\` raises RuntimeError.`],
+    `Out of bounds: ${at(e.last)} would be in cell ${e.need - 1}, so ${e.need} cells are needed, `
+    + `but the storage has ${e.size}. \`as_strided\` raises RuntimeError.`],
 };
 
 function contiguityWords(view) {
@@ -167,29 +167,29 @@ function overlapWords(view) {
       `**None**: ${plural(n, "element")}, each in a cell of its own`];
   }
   const cell = cells.findIndex((r) => r.length > 1), [a, b] = cells[cell];
-  return [`**有**：${n} 个元素只用 ${used} 格，如 ${at(a)} 与 ${at(b)} 同在地址 ${cell}`,
+  return [`**有**：${n} 个元素只用 ${used} 格，如 ${at(a)} 与 ${at(b)} 同在 ${cell} 号格`,
     `**Yes**: ${n} elements in ${plural(used, "cell")}; `
-    + `${at(a)} and ${at(b)} share address ${cell}`];
+    + `${at(a)} and ${at(b)} share cell ${cell}`];
 }
 
 function gapWords(view) {
   const free = readers(view).flatMap((r, a) => (r.length ? [] : [a]));
   if (!free.length) return ["**无**", "**None**"];
   const which = free.slice(0, 12).join(", ") + (free.length > 12 ? " …" : "");
-  return [`**${free.length} / ${view.size}**：地址 ${which}`,
-    `**${free.length} of ${view.size}**, by address: ${which}`];
+  return [`**${free.length} / ${view.size}**：编号 ${which}`,
+    `**${free.length} of ${view.size}**, by number: ${which}`];
 }
 
 function cellWords(cell, who) {
-  if (!who.length) return [`地址 ${cell}：没有元素读`, `address ${cell}: not read by any element`];
-  return [`地址 ${cell}：有 ${who.length} 个元素读，${list(who)}`,
-    `address ${cell}: read by ${plural(who.length, "element")}, ${list(who)}`];
+  if (!who.length) return [`${cell} 号格：没有元素读`, `cell ${cell}: not read by any element`];
+  return [`${cell} 号格：有 ${who.length} 个元素读，${list(who)}`,
+    `cell ${cell}: read by ${plural(who.length, "element")}, ${list(who)}`];
 }
 
-/** The address formula as [sign, words, numbers of this element], term by term. */
+/** The formula of the cell as [sign, words, numbers of this element], term by term. */
 function formula(index, { strides, offset }) {
   const terms = index.map((i, d) => ["+", `${"ijk"[d]} × stride[${d}]`, `${i} × ${strides[d]}`]);
-  return [["", "offset", offset], ...terms, ["=", "address", address(index, strides, offset)]];
+  return [["", "offset", offset], ...terms, ["=", "cell", address(index, strides, offset)]];
 }
 
 const numbers = (index, view) =>

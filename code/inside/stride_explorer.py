@@ -158,8 +158,8 @@ def table(view):
     rows = [table_row(view, index) for index in product(*map(range, lead))]
     corner = f"t[{', '.join('ijk'[: len(view.shape)])}]"
     caption = (
-        '<span class="lang-zh" lang="zh-Hans">每个元素在存储中的地址</span> '
-        '<span class="lang-en" lang="en">Address of each element in the storage</span>'
+        '<span class="lang-zh" lang="zh-Hans">每个元素落在存储的几号格</span> '
+        '<span class="lang-en" lang="en">The storage cell of each element, by number</span>'
     )
     top = f'<tr><th scope="col"><code>{corner}</code></th>{head}</tr>'
     return "\n".join([f"<table><caption>{caption}</caption>", top, *rows, "</table>"])

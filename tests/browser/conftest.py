@@ -1,18 +1,15 @@
 """One headless Chromium over the built site; no test can reach any other host."""
 
-import functools
-import http.server
 import json
 import re
 import shutil
-import threading
 
 import pytest
 from playwright.sync_api import sync_playwright
 
 from book.pipeline.checks import BROWSERS
 from book.pipeline.paths import CHAPTERS, ROOT, SITE
-from book.pipeline.serve import Handler
+from book.pipeline.serve import served
 
 NO_SITE = "no site in _build/html; run make site"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -50,12 +47,8 @@ def pytest_generate_tests(metafunc):
 def site():
     """Address of the built site, served on a free port."""
     assert sections(), NO_SITE
-    handler = functools.partial(Handler, directory=str(SITE))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    server.server_close()
+    with served(SITE) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

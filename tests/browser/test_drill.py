@@ -201,7 +201,7 @@ def test_the_answer_stays_shut_until_the_reader_has_committed(drill):
     assert page.locator(".drill-hint").inner_text().startswith("Choose an answer")
     page.keyboard.press("2")
     page.keyboard.press("Enter")
-    assert page.locator(".drill-hint").inner_text().startswith("Say first")
+    assert page.locator(".drill-hint").inner_text().startswith("First say")
     assert page.locator(".drill-answer").count() == 0
     page.keyboard.press("s")
     page.keyboard.press("Space")
@@ -227,7 +227,7 @@ def test_a_wrong_option_counts_as_again_and_sure_and_wrong_opens_the_refutation(
     values = [option.get_attribute("value") for option in options.all()]
     wrong = next(i for i, value in enumerate(values) if value.startswith("d-"))
     to_answer(page, confidence="s", option=str(wrong + 1))
-    assert page.locator(".drill-verdict").inner_text().startswith("Not so.")
+    assert page.locator(".drill-verdict").inner_text().startswith("Not quite.")
     assert page.locator(".drill-refute").is_visible()
     assert page.locator(".drill-suggestion").inner_text() == "Suggested: Again"
     opened = page.locator("details[open] > summary").all_inner_texts()
@@ -489,11 +489,11 @@ def test_an_export_obeys_the_schema_and_importing_it_again_changes_nothing(pract
     text = export(practised)
     Draft202012Validator(SCHEMA).validate(json.loads(text))
     assert len(json.loads(text)["events"]) == 3
-    assert import_text(practised, text) == "The file holds 3 reviews, 0 of them new."
+    assert import_text(practised, text) == "The file holds 3 reviews, 0 new."
     assert export(practised) == text
     other = drill()
     open_files(other)
-    assert import_text(other, text) == "The file holds 3 reviews, 3 of them new."
+    assert import_text(other, text) == "The file holds 3 reviews, 3 new."
     assert numbers(other)[2] == 3
     assert export(other) == text
 
@@ -518,14 +518,14 @@ def test_a_card_of_a_later_edition_is_kept_and_named(practised):
     content["events"] = [content["events"][0] | {
         "id": "00000000-0000-4000-8000-000000000001", "card": "tensors-of-next-year"}]
     told = import_text(practised, json.dumps(content))
-    assert told == ("The file holds 1 review, 1 of them new. "
-                    "Kept, though this edition lacks the cards: tensors-of-next-year.")
+    assert told == ("The file holds 1 review, 1 new. "
+                    "Kept, though this edition does not have these cards: tensors-of-next-year.")
     assert "tensors-of-next-year" in export(practised)
 
 
 FAULTS = {
     "cut short": (lambda text: text[:-30], "not JSON"),
-    "of another program": (lambda _: '{"cards": []}', "no progress file of this book"),
+    "of another program": (lambda _: '{"cards": []}', "not a progress file of this book"),
     "of a later version": (lambda text: text.replace('"schema": 1', '"schema": 2'), "newer"),
     "with a broken field": (lambda text: text.replace('"grade":', '"grade":"x","was":', 1),
                             'review 1 .*: grade is "x", expected'),
@@ -648,7 +648,7 @@ def test_links_of_a_card_lead_to_it_in_the_book(drill):
     page = drill()
     start(page)
     to_answer(page)
-    page.get_by_role("link", name="This card in the book").click()
+    page.get_by_role("link", name="See this card in the book").click()
     assert "/chapters/" in page.url
     card = page.locator(f"article[id='{page.url.partition('#')[2]}']")
     expect(card).to_be_visible()

@@ -104,7 +104,7 @@ export function problem(event) {
 }
 
 /** The event with its keys in the order of the format, so that equal events are equal text. */
-export function canonical(event) {
+function canonical(event) {
   const { name, version, parameters } = event.scheduler;
   const ordered = Object.fromEntries(NAMES.map((key) => [key, event[key]]));
   return { ...ordered, scheduler: { name, version, parameters } };

@@ -5,7 +5,8 @@ import { dayOf } from "./days.js";
 import { byTime } from "./events.js";
 import { hash } from "./random.js";
 
-const KINDS = ["predict", "compare", "bug", "explain", "estimate", "design"];
+/** In the order in which a concept's new cards appear. */
+export const KINDS = ["predict", "compare", "bug", "explain", "estimate", "design"];
 const APART = 3; // cards between two that are easily confused
 const REST = 5; // cards before one that was graded Again returns
 
@@ -37,7 +38,7 @@ export function plan({ cards, states, events, today, limit }) {
 }
 
 /** Ids of the cards answered on a day, in order; a card that was repeated stands there twice. */
-export function answeredOn(events, today) {
+function answeredOn(events, today) {
   const ofToday = events.filter((event) => dayOf(event.time, event.zone) === today);
   return ofToday.sort(byTime).map((event) => event.card);
 }

@@ -12,7 +12,7 @@ import { plan } from "./queue.js";
 import { hash, shuffled } from "./random.js";
 import { elapsedOn, fold, intervals, SCHEDULER } from "./schedule.js";
 
-export const NEW_A_DAY = 10;
+const NEW_A_DAY = 10;
 const FILTERS = ["chapter", "level", "kind"];
 
 export class Session {

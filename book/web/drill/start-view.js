@@ -1,10 +1,10 @@
 // The start screen: what is due, which cards to take, and the progress file.
 
 import { both, fold, group, h } from "./dom.js";
+import { KINDS } from "./queue.js";
 import { texts } from "./texts.js";
 
 const LEVELS = ["junior", "senior", "staff"];
-const KINDS = ["predict", "compare", "bug", "explain", "estimate", "design"];
 const MOST = 999; // new cards a day
 
 export class StartView {

@@ -9,7 +9,7 @@ const GRADES = {
   1: ["重来", "Again"], 2: ["困难", "Hard"], 3: ["良好", "Good"], 4: ["简单", "Easy"],
 };
 const CONFIDENCE = {
-  sure: ["确定", "Sure"], think: ["大概", "I think so"], guess: ["猜的", "A guess"],
+  sure: ["很有把握", "Sure"], think: ["有些把握", "I think so"], guess: ["猜的", "A guess"],
 };
 const CLAIMS = {
   wrong: ["错误", "wrong"], outdated: ["过时", "outdated"], misleading: ["误导", "misleading"],
@@ -32,8 +32,8 @@ export function interval(days) {
   return [`${years} 年`, `${years} years`];
 }
 
-const later = (days) => (days === 0 ? ["今天还会出现", "back today"]
-  : interval(days).map((text, i) => (i ? `back in ${text}` : `${text}后再见`)));
+const later = (days) => (days === 0 ? ["今天还会再考", "back today"]
+  : interval(days).map((text, i) => (i ? `back in ${text}` : `${text}后再考`)));
 
 export const texts = {
   kind: (name) => KINDS[name],
@@ -53,7 +53,7 @@ export const texts = {
     `${n} card${pluralS(n)} ${n === 1 ? "is" : "are"} due ${
       days === 1 ? "tomorrow" : `in ${days} days`}.`],
   options: ["选择卡片", "Choose cards"],
-  limit: ["每天新卡", "New cards a day"],
+  limit: ["每天新卡数", "New cards a day"],
   chapters: ["章", "Chapters"],
   levels: ["级别", "Levels"],
   kinds: ["题型", "Kinds"],
@@ -62,9 +62,9 @@ export const texts = {
     `This browser holds ${n} review${pluralS(n)}.`],
   export: ["导出", "Export"],
   import: ["导入并合并", "Import and merge"],
-  unsaved: ["浏览器不让本页存储数据（可能是无痕窗口）：可以练，关掉页面进度就没了，请先导出。",
-    "The browser lets this page store nothing (a private window?): you can drill, but progress "
-    + "is lost when you close the page, so export it first."],
+  unsaved: ["浏览器不让本页存储数据（可能是无痕窗口）：可以练，但关掉页面进度就没了，请先导出。",
+    "The browser does not let this page store anything (a private window?). You can drill, but "
+    + "your progress is lost when you close the page, so export it first."],
   unavailable: ["卡片加载失败，请检查网络后刷新页面。",
     "The cards could not be loaded; check the connection and reload the page."],
 
@@ -76,28 +76,28 @@ export const texts = {
   howSure: ["有多大把握？", "How sure are you?"],
   reveal: ["翻开答案", "Show the answer"],
   needOption: ["先选一个答案，或选“不确定”。", "Choose an answer first, or “Not sure”."],
-  needConfidence: ["先选有多大把握。", "Say first how sure you are."],
+  needConfidence: ["先选有多大把握。", "First say how sure you are."],
 
   answer: ["答案", "Answer"],
   right: ["对了。", "Right."],
-  wrong: ["不对。", "Not so."],
+  wrong: ["不对。", "Not quite."],
   notSure: ["记为没答出。", "Counted as not answered."],
-  refute: ["你当时说“确定”，却答错了。下面是完整的反驳。",
-    "You were sure, and it was wrong. The full refutation stands below."],
-  output: ["输出", "It prints"],
-  fixed: ["改好之后", "Mended"],
-  points: ["说到了哪几点？", "Which points did you say?"],
+  refute: ["你当时选了“很有把握”，却答错了。下面是完整的反驳。",
+    "You chose “Sure”, but the answer was wrong. The full refutation is below."],
+  output: ["输出", "Output"],
+  fixed: ["改好之后", "Fixed"],
+  points: ["说到了哪几点？", "Which points did you make?"],
   bonus: ["（加分）", " (bonus)"],
   grades: ["评分", "Grade"],
   suggestion: (grade) => [`建议：${GRADES[grade][0]}`, `Suggested: ${GRADES[grade][1]}`],
   countsAs: (grade) => [`计为${GRADES[grade][0]}`, `counts as ${GRADES[grade][1]}`],
   followUps: ["追问", "Follow-ups"],
   otherCard: ["看这张卡片", "See this card"],
-  myths: ["常见的错答", "Common wrong answers"],
+  myths: ["常见错答", "Common wrong answers"],
   proof: ["证明", "Proof"],
   sources: ["源码", "Sources"],
-  corrects: ["这张卡片驳倒的说法：", "Claims that this card refutes: "],
-  inBook: ["在书里看这张卡片", "This card in the book"],
+  corrects: ["这张卡片反驳的说法：", "Claims that this card refutes: "],
+  inBook: ["在书里看这张卡片", "See this card in the book"],
   interval,
 };
 
@@ -109,13 +109,13 @@ const quoted = (value) => {
 
 const REASONS = {
   "not-json": () => ["文件不是 JSON，或不完整", "the file is not JSON, or is cut short"],
-  foreign: () => ["这不是本书的进度文件", "this is no progress file of this book"],
+  foreign: () => ["这不是本书的进度文件", "this is not a progress file of this book"],
   newer: () => ["文件由更新的版本写成，刷新页面后再试",
     "a newer edition wrote the file; reload this page and try again"],
-  "no-schema": () => ["文件没有写明格式版本（schema: 1）", "the file lacks its version (schema: 1)"],
-  "no-events": () => ["文件里没有 events 列表", "the file has no list of events"],
+  "no-schema": () => ["文件没有写明格式版本（schema: 1）", "the file states no format version (schema: 1)"],
+  "no-events": () => ["文件里没有 events 列表", "the file has no list called events"],
   differs: ({ id }) => [`同一个编号 ${id} 有两条不同的记录`,
-    `two different reviews carry the id ${id}`],
+    `two different reviews have the id ${id}`],
   event: ({ number, id, reason }) => {
     const name = typeof id === "string" ? ` (${id.slice(0, 36)})` : "";
     const [zh, en] = FAULTS[reason.code](reason);
@@ -124,7 +124,7 @@ const REASONS = {
 };
 
 const FAULTS = {
-  "not-a-record": () => ["不是一条记录", "is not a record"],
+  "not-a-record": () => ["不是一条记录", "not a record"],
   missing: ({ field }) => [`缺少 ${field}`, `${field} is missing`],
   unknown: ({ field }) => [`多出未知的 ${quoted(field)}`, `${quoted(field)} is unknown`],
   wrong: ({ field, value, expected }) => [
@@ -136,7 +136,7 @@ const NOTICES = {
   graded: ({ grade, days }) => later(days).map((text, i) =>
     (i ? `Saved: ${GRADES[grade][1]}, ${text}.` : `已记下：${GRADES[grade][0]}，${text}。`)),
   elsewhere: () => ["这张卡片刚在另一个标签页里评过分，这里不再计。",
-    "Another tab has just graded this card; it is not counted here again."],
+    "Another tab has just graded this card; it is not counted again here."],
   "not-saved": ({ detail }) => [
     `没有存上（${detail}）：再试一次；还不行就先导出，再刷新页面。`,
     `Not saved (${detail}): try again; if that fails, export, then reload the page.`],
@@ -144,10 +144,11 @@ const NOTICES = {
     `The card could not be loaded (${detail}): check the connection and start again.`],
   imported: ({ added, all, unknown }) => {
     const names = unknown.join(", ");
-    const zh = unknown.length ? `本版没有这些卡片，记录已留下：${names}。` : "";
-    const en = unknown.length ? ` Kept, though this edition lacks the cards: ${names}.` : "";
+    const zh = unknown.length ? `本版没有这些卡片，记录仍然保留：${names}。` : "";
+    const en = unknown.length
+      ? ` Kept, though this edition does not have these cards: ${names}.` : "";
     return [`文件有 ${all} 条记录，新增 ${added} 条。${zh}`,
-      `The file holds ${all} review${pluralS(all)}, ${added} of them new.${en}`];
+      `The file holds ${all} review${pluralS(all)}, ${added} new.${en}`];
   },
   refused: ({ reason }) => {
     const [zh, en] = REASONS[reason.code](reason);

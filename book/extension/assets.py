@@ -1,0 +1,109 @@
+"""Few requests before the first paint: what all pages link to becomes one style and one script.
+
+Runs on the built pages, after `lean` has dropped what is unused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+from collections.abc import Iterator
+from os.path import relpath
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from book.pipeline.paths import NPM
+
+STYLE, SCRIPT = "all-pages.css", "all-pages.js"
+LINK = re.compile(r'\s*<link\b[^>]*?href="(?P<file>[^":]+\.css)[^"]*"[^>]*?/?>')
+CLASSIC = re.compile(
+    r'\s*<script(?: defer(?:="defer")?)? src="(?P<file>[^":]+\.js)[^"]*">\s*</script>')
+# Sphinx's page options serve its search and a version menu; the book has neither.
+OPTIONS = re.compile(r"\s*<script>DOCUMENTATION_OPTIONS\.[^<]*</script>")
+PRE = re.compile(r"(?<=<pre>).*?(?=</pre>)|(?<=<pre tabindex=\"0\">).*?(?=</pre>)", re.S)
+TOKEN = re.compile(r'<span class="([a-z]\w{0,2})">([^<]*)</span>')
+RULE = re.compile(r'="(light|dark)"\] \.highlight(?: \.(\w+))? \{([^}]*)\}')
+
+
+def join(app, exception) -> None:
+    """Rewrite every page of the site; the files it no longer needs stay unlinked."""
+    if exception or app.builder.name != "html":
+        return
+    static = Path(app.outdir) / "_static"
+    pages = {page: OPTIONS.sub("", page.read_text(encoding="utf-8")) for page in _pages(app)}
+    styles, scripts = (_shared(pages, pattern) for pattern in (LINK, CLASSIC))
+    bundle_styles(styles, static / STYLE)
+    code = [file.read_text(encoding="utf-8") for file in scripts]
+    (static / SCRIPT).write_text(";\n".join(code), encoding="utf-8")
+    style, script = (_versioned(static / name) for name in (STYLE, SCRIPT))
+    coloured = coloured_tokens((static / "pygments.css").read_text(encoding="utf-8"))
+    for page, text in pages.items():
+        at = relpath(static, page.parent)
+        text = replace(text, LINK, styles, page, f'<link rel="stylesheet" href="{at}/{style}">')
+        text = replace(text, CLASSIC, scripts, page, f'<script defer src="{at}/{script}"></script>')
+        page.write_text(PRE.sub(lambda pre: plain(pre[0], coloured), text), encoding="utf-8")
+
+
+def _pages(app) -> Iterator[Path]:
+    for docname in app.env.found_docs:
+        yield Path(app.outdir) / f"{docname}.html"
+
+
+def _shared(pages: dict[Path, str], pattern: re.Pattern[str]) -> list[Path]:
+    """Files that every page links to, in the order of a page."""
+    lists = [[_file(match, page) for match in pattern.finditer(text)]
+             for page, text in pages.items()]
+    return [file for file in lists[0] if all(file in other for other in lists)]
+
+
+def _versioned(file: Path) -> str:
+    """Its name with a digest, so that a browser never keeps an old one."""
+    return f"{file.name}?v={hashlib.sha256(file.read_bytes()).hexdigest()[:8]}"
+
+
+def _file(match: re.Match[str], page: Path) -> Path:
+    return (page.parent / urlsplit(match["file"]).path).resolve()
+
+
+def replace(text: str, pattern: re.Pattern[str], shared: list[Path], page: Path,
+            one: str) -> str:
+    """Put `one` where the first shared file was linked, and drop the other links to them."""
+    first = True
+
+    def choose(match: re.Match[str]) -> str:
+        nonlocal first
+        if _file(match, page) not in shared:
+            return match[0]
+        kept, first = one if first else "", False
+        return kept
+
+    return pattern.sub(choose, text)
+
+
+def bundle_styles(files: list[Path], target: Path) -> None:
+    """One stylesheet with its imports inside; fonts keep their place, relative to it."""
+    entry = target.with_suffix(".entry.css")
+    imports = [f'@import "./{relpath(file, target.parent)}";' for file in files]
+    entry.write_text("\n".join(imports), encoding="utf-8")
+    subprocess.run(
+        [NPM / ".bin" / "esbuild", entry, "--bundle", "--minify", "--log-level=error",
+         "--loader:.woff2=file", "--asset-names=fonts/[name]", "--external:*.ttf",
+         "--external:*.png", f"--outfile={target}"], check=True)
+    entry.unlink()
+
+
+def coloured_tokens(css: str) -> set[str]:
+    """Classes of tokens that look different from plain code in one of the themes."""
+    rules = [(theme, token, style.strip()) for theme, token, style in RULE.findall(css)]
+    base = {theme: style for theme, token, style in rules if not token}
+    return {token for theme, token, style in rules if token and style not in base[theme]}
+
+
+def plain(code: str, coloured: set[str]) -> str:
+    """Highlighted code without the marks that change nothing: half of a page's elements."""
+    return TOKEN.sub(lambda token: token[0] if token[1] in coloured else token[2], code)
+
+
+def setup(app):
+    app.connect("build-finished", join, priority=900)

@@ -1,0 +1,91 @@
+"""What all pages share is one style and one script, in the order the pages had them."""
+
+import re
+from types import SimpleNamespace
+
+import pytest
+
+from book.extension import assets
+
+HEAD = """<head>
+<link rel="stylesheet" href="{at}_static/base.css?v=1" />
+<link rel="stylesheet" href="{at}_static/pygments.css" />
+{more}<link rel="stylesheet" href="{at}_static/book.css" />
+<script src="{at}_static/options.js?v=2"></script>
+<script>DOCUMENTATION_OPTIONS.pagename = 'x';</script>
+<script type="module" src="{at}_static/widget.js"></script>
+<script defer="defer" src="{at}_static/switch.js"></script>
+</head><pre><span class="k">def</span> <span class="n">f</span></pre><i class="n">n</i>"""
+FILES = {
+    "base.css": '@import "part.css"; p { color: red }', "part.css": "b { src: url(a/i.woff2) }",
+    "a/i.woff2": "font", "book.css": "p { color: blue }", "maths.css": "i { color: green }",
+    "pygments.css": 'html[data-theme="light"] .highlight { color: #080808 }\n'
+                    'html[data-theme="light"] .highlight .k { color: #630 }\n'
+                    'html[data-theme="light"] .highlight .n { color: #080808 }\n'
+                    'html[data-theme="dark"] .highlight { color: #f8f8f2 }\n'
+                    'html[data-theme="dark"] .highlight .n { color: #f8f8f2 }\n',
+    "options.js": "const DOCUMENTATION_OPTIONS = {}", "switch.js": "start(DOCUMENTATION_OPTIONS)",
+    "widget.js": "",
+}
+
+
+@pytest.fixture
+def site(tmp_path):
+    for name, text in FILES.items():
+        file = tmp_path / "_static" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    maths = '<link rel="stylesheet" href="../_static/maths.css">\n'
+    (tmp_path / "chapters").mkdir()
+    (tmp_path / "index.html").write_text(HEAD.format(at="", more=""))
+    (tmp_path / "chapters" / "one.html").write_text(HEAD.format(at="../", more=maths))
+    (tmp_path / "search.html").write_text("no page of the book")
+    return tmp_path
+
+
+def join(site):
+    app = SimpleNamespace(outdir=str(site), builder=SimpleNamespace(name="html"),
+                          env=SimpleNamespace(found_docs=["index", "chapters/one"]))
+    assets.join(app, None)
+    return {name: (site / f"{name}.html").read_text() for name in ("index", "chapters/one")}
+
+
+def linked(page):
+    return re.findall(r'(?:href|src)="([^"?]+)', page)
+
+
+def test_shared_files_are_linked_once_and_the_others_stay(site):
+    pages = join(site)
+    assert linked(pages["index"]) == [
+        "_static/all-pages.css", "_static/all-pages.js", "_static/widget.js"]
+    assert linked(pages["chapters/one"]) == [
+        "../_static/all-pages.css", "../_static/maths.css", "../_static/all-pages.js",
+        "../_static/widget.js"]
+    assert "DOCUMENTATION_OPTIONS" not in pages["index"]
+    assert (site / "search.html").read_text() == "no page of the book"
+
+
+def test_rules_and_scripts_keep_their_order_and_fonts_are_found(site):
+    join(site)
+    css = (site / "_static" / "all-pages.css").read_text()
+    assert css.index("red") < css.index("#00f")
+    font = re.search(r"url\(\"?([^)\"]+)", css)[1]
+    assert (site / "_static" / font).read_text() == "font"
+    script = (site / "_static" / "all-pages.js").read_text()
+    assert script.index("const DOCUMENTATION_OPTIONS") < script.index("start(")
+
+
+def test_an_address_changes_with_the_content(site):
+    before = join(site)["index"]
+    (site / "index.html").write_text(HEAD.format(at="", more=""))
+    (site / "chapters" / "one.html").write_text(HEAD.format(at="../", more=""))
+    (site / "_static" / "book.css").write_text("p { color: black }")
+    after = join(site)["index"]
+    address = r'href="_static/all-pages\.css\?v=([0-9a-f]+)"'
+    assert re.search(address, before)[1] != re.search(address, after)[1]
+
+
+def test_only_marks_that_colour_nothing_leave_the_code(site):
+    page = join(site)["index"]
+    assert '<pre><span class="k">def</span> f</pre>' in page
+    assert '<i class="n">n</i>' in page  # outside of code
