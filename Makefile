@@ -7,7 +7,7 @@ export OMP_NUM_THREADS := 1
 RUN := $(BIN)/python -m book.pipeline
 
 .DEFAULT_GOAL := help
-.PHONY: help book site serve sync prove check test test-core test-torch bench lock setup-site setup-full
+.PHONY: help book site serve sync prove check test test-core test-torch test-cuda bench lock setup-site setup-full
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -40,7 +40,6 @@ test-torch: setup-full ## all notebooks and proofs with another torch: make test
 
 # Not the .venv that is put first above: this runs in the environment it is called from.
 test-cuda: export PATH := $(patsubst $(CURDIR)/$(BIN):%,%,$(PATH))
-.PHONY: test-cuda
 test-cuda: ## all notebooks and proofs on a GPU, with PYTHON as it is; without a GPU: DEVICE=cpu
 	@$(PYTHON) -m book.pipeline.cuda_run $(if $(DEVICE),--device $(DEVICE)) $(if $(RECORD),--record)
 

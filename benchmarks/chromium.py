@@ -1,4 +1,4 @@
-"""One headless Chromium for everything that is measured in a browser."""
+"""One headless Chromium for everything that is measured or tested in a browser."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ def path() -> str:
     """The browser's program; ends the command with one line where there is none."""
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
-        sys.exit("bench: no Chromium on this machine; install the package chromium")
+        sys.exit("no Chromium on this machine; install the package chromium")
     return found

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from book.pipeline.paths import ROOT, relative, write_atomic
+from book.pipeline.paths import RESULTS, relative, write_atomic
 
-RESULTS = ROOT / "benchmarks" / "results"
 CPUINFO = Path("/proc/cpuinfo")
 BUSY = 0.5  # load per core above which timings say more about the neighbours
 

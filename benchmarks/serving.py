@@ -5,16 +5,14 @@ from __future__ import annotations
 import contextlib
 import functools
 import gzip
-import http.server
 import shutil
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from book.pipeline import serve
 from book.pipeline.paths import SITE
-from book.pipeline.serve import Handler
 
 PACKED = (".woff2", ".png", ".jpg")  # compressed already
 
@@ -26,7 +24,7 @@ def wire_body(file: Path) -> bytes:
     return body if file.suffix in PACKED else gzip.compress(body, 6)
 
 
-class GzipHandler(Handler):
+class GzipHandler(serve.Handler):
     protocol_version = "HTTP/1.1"  # connections stay open, as they do on the web
     disable_nagle_algorithm = True
 
@@ -47,17 +45,9 @@ class GzipHandler(Handler):
         self.wfile.write(body)
 
 
-@contextlib.contextmanager
-def served(folder: Path) -> Iterator[str]:
+def served(folder: Path) -> contextlib.AbstractContextManager[str]:
     """Address of a folder's files, on a free port of this machine."""
-    handler = functools.partial(GzipHandler, directory=str(folder))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/"
-    finally:
-        server.shutdown()
-        server.server_close()
+    return serve.served(folder, GzipHandler)
 
 
 @contextlib.contextmanager

@@ -195,6 +195,7 @@ def test_index_and_texts_of_every_committed_card_are_made():
         assert text["edition"] == committed[row["id"]]["digest"][:12]
         assert len(text["points"]) == len(committed[row["id"]]["points"])
         assert row["scored"] == (len(text["myths"]) > 0 and row["kind"] == "predict")
+    assert index["chapters"][0]["name"] == {"zh": "张量", "en": "Tensors"}
 
 
 def test_the_address_of_a_file_changes_with_its_text(tmp_path):

@@ -20,6 +20,7 @@ from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import inline, raw, spans
 from book.extension.card_html import code
+from book.extension.front import NAMES
 from book.pipeline.card_rules import refuted_ids
 
 PAGE = "book/drill"
@@ -109,7 +110,8 @@ def files(root: Path, docnames: set[str]) -> dict[str, str]:
                           for card in chapter["cards"]})
         texts[name := f"drill-cards/{slug}.json"] = content
         listed.append({"slug": slug, "number": int(slug.split("-")[0]),
-                       "name": chapter["chapter"], "file": versioned(name, content)})
+                       "name": dict(zip(LANGS, NAMES[slug], strict=True)),
+                       "file": versioned(name, content)})
     rows = [index_row(card, slug) for slug, chapter in chapters.items()
             for card in chapter["cards"]]
     return {INDEX: dumped({"chapters": listed, "cards": rows}), **texts}

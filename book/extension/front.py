@@ -50,6 +50,7 @@ COMPILER = Machine("05-compile", "step = torch.compile(step)", ("编译", "Compi
     "把整步捕获成一张或几张图，融合算子，换成生成的代码来跑。",
     "Captures the step as one or more graphs, fuses operations and runs generated code instead."))
 MACHINES = (TENSORS, AUTOGRAD, MODULES, LOADER, COMPILER)  # in the order of the chapters
+NAMES = {machine.chapter: machine.name for machine in MACHINES}
 PLANNED = ("编写中", "being written")
 
 

@@ -2,18 +2,15 @@
 
 import json
 import re
-import shutil
 
 import pytest
 from playwright.sync_api import sync_playwright
 
-from book.pipeline.checks import BROWSERS
+from benchmarks import chromium
 from book.pipeline.paths import CHAPTERS, ROOT, SITE
 from book.pipeline.serve import served
 
 NO_SITE = "no site in _build/html; run make site"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-         "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 
 # Runs before any script of a page: what is settled when the parser reaches <body>.
 AT_BODY = """new MutationObserver((_, observer) => {
@@ -53,10 +50,8 @@ def site():
 
 @pytest.fixture(scope="session")
 def browser():
-    chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
-    assert chromium, "no Chromium on this machine; install the package chromium"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=chromium.path(), args=chromium.FLAGS)
         yield browser
         browser.close()
 

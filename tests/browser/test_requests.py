@@ -1,11 +1,11 @@
 """A page asks only its own host, for at most 200 KB, and no script complains."""
 
-import gzip
 import re
 from urllib.parse import urlsplit
 
 import pytest
 
+from benchmarks.serving import wire_body
 from book.pipeline.paths import SITE
 
 pytestmark = pytest.mark.browser
@@ -13,7 +13,6 @@ pytestmark = pytest.mark.browser
 BUDGET = 200_000  # bytes over the wire, all assets of one page
 LOADED = re.compile(r"<(?:script|link|img|iframe|source|video|audio|object)\b[^>]*?"
                     r"\b(?:src|href|srcset|data)=[\"']?\s*((?:https?:)?//[^\"'\s>]*)", re.I)
-COMPRESSED = (".woff2", ".png", ".jpg")
 
 
 def read_through(page):
@@ -65,14 +64,9 @@ def test_a_page_stays_within_its_budget(visit, page_path):
     page = visitor.open(page_path, lang="both")
     read_through(page)
     urls |= {page.evaluate("document.querySelector('link[rel~=icon]').href")}
-    sizes = {path: wire_size(path) for path in {urlsplit(url).path[1:] for url in urls}}
+    sizes = {path: len(wire_body(SITE / path)) for path in {urlsplit(url).path[1:] for url in urls}}
     total = sum(sizes.values())
     print(f"{page_path}: {total / 1000:.1f} KB in {len(sizes)} requests")
     largest = sorted(sizes.items(), key=lambda item: -item[1])[:5]
     assert total <= BUDGET, f"{total} bytes; the largest: {largest}"
 
-
-def wire_size(path):
-    """Bytes of a file as a server sends it: text with gzip, the rest is compressed already."""
-    body = (SITE / path).read_bytes()
-    return len(body) if path.endswith(COMPRESSED) else len(gzip.compress(body, 6))

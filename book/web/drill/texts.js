@@ -41,7 +41,7 @@ export const texts = {
   grade: (grade) => GRADES[grade],
   confidence: (name) => CONFIDENCE[name],
   claim: (kind) => [`（${CLAIMS[kind][0]}）`, ` (${CLAIMS[kind][1]})`],
-  chapter: (number, slug) => [`第 ${number} 章 ${slug}`, `Chapter ${number}, ${slug}`],
+  chapter: (number, name) => [`第 ${number} 章 ${name.zh}`, `Chapter ${number}: ${name.en}`],
 
   today: ["今天", "Today"],
   due: ["该复习", "Due"],
