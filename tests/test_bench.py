@@ -12,9 +12,8 @@ import urllib.request
 import jsonschema
 import nbformat
 import pytest
-from playwright.sync_api import sync_playwright
 
-from benchmarks import chromium, lighthouse, notebooks, pages, report
+from benchmarks import lighthouse, notebooks, pages, report
 from benchmarks.serving import served, snapshot
 from book.extension.status import measured
 from book.pipeline import status
@@ -171,20 +170,6 @@ def test_without_a_site_the_command_says_what_to_run(tmp_path, monkeypatch):
     monkeypatch.setattr("benchmarks.serving.SITE", tmp_path)
     with pytest.raises(SystemExit, match="run `make site`"), snapshot():
         pass
-
-
-@pytest.mark.browser
-def test_the_network_is_as_slow_as_the_profile_says(tmp_path):
-    """Page, then a style sheet of 100 KB before it may be painted: 2 round trips and 0.5 s."""
-    (tmp_path / "p.html").write_text("<link rel=stylesheet href=s.css><link rel=icon href=i.png>hi")
-    (tmp_path / "s.css").write_text(f"/*{os.urandom(100_000).hex()}*/")
-    (tmp_path / "i.png").write_bytes(b"icon")
-    with served(tmp_path) as site, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium.path(), args=chromium.FLAGS)
-        paint, asked = pages.load(browser, f"{site}p.html")
-        browser.close()
-    assert asked == [f"{site}{name}" for name in ("p.html", "s.css", "i.png")]
-    assert paint > 2 * 150 + 500
 
 
 # ---- Lighthouse --------------------------------------------------------------------------------
