@@ -1,10 +1,8 @@
 """Scalar: reverse-mode automatic differentiation of single numbers, with torch's semantics.
 
 Read it from top to bottom: data structure, operations, algorithm, arithmetic that never raises.
-It needs Python alone; the tour, in the file beside it, compares with torch.
-
-    python code/pytorch_deep_dive.py --lang zh      the tour (or --lang en)
-    python code/pytorch_deep_dive.py --dot          its graph, for Graphviz
+It needs Python alone. In a clone of the book, `python3 code/pytorch_deep_dive.py` also gives a
+tour that compares with torch (--lang zh or --lang en), or its graph for Graphviz (--dot).
 """
 import math
 import sys
@@ -259,5 +257,9 @@ def power_by_number(x, n):
 # --- 5. The tour, in the file scalar_tour.py beside this one ---------------------------------
 
 if __name__ == "__main__":
-    from scalar_tour import main
+    try:
+        from scalar_tour import main
+    except ModuleNotFoundError:                                # a download: the tour is not here
+        sys.stderr.write("Scalar 引擎；下一步 · The Scalar engine; next: python3 check_scalar.py\n")
+        sys.exit(2)
     sys.exit(main())

@@ -125,7 +125,18 @@ def test_the_exercises_stand_under_their_heading_before_its_parts(page):
         for lang in ("zh", "en"):
             text = items[place].select_one(f".lang-{lang}").get_text()
             assert exercise.name in text
-    assert "python check_scalar.py" in section.find_all("p")[0].get_text()
+    assert "run python3 check_scalar.py" in section.find_all("p")[0].get_text()
+
+
+def test_each_step_links_its_file_and_none_the_solution(page):
+    names = {0: ["pytorch_deep_dive_blanks.py"], 1: ["pytorch_deep_dive_blanks.py"],
+             2: ["check_scalar.py", "pytorch_deep_dive_from_tests.py"]}
+    for place, item in enumerate(page.select("#exercises ol.exercises > li")):
+        for lang in ("zh", "en"):
+            links = item.select(f".lang-{lang} a[download]")
+            assert [link.get_text() for link in links] == names[place]
+    *_, solution = page.select("#exercises > p")
+    assert {link.get_text() for link in solution.select("a")} == {"pytorch_deep_dive.py"}
 
 
 def test_the_files_of_the_exercises_are_those_that_the_page_names(site, page):

@@ -155,6 +155,36 @@ def test_the_files_of_every_chapter_are_python_and_differ_from_the_companion_by_
         assert added
 
 
+def test_a_worked_function_is_whole_in_its_file_and_what_the_steps_ask_for_is_not():
+    exercises, made = faded.read(LIST), faded.files(LIST)
+    for exercise in exercises.functions:
+        text = made[exercises.file(exercise.form)]
+        assert (put_back(text, exercise.name) == text) == (exercise.form == "worked")
+        assert text != ENGINE
+
+
+def test_without_a_cut_a_worked_function_is_read_in_the_companion(tmp_path):
+    shutil.copy(CHAPTER / "check_scalar.py", tmp_path)
+    (tmp_path / "exercises.yaml").write_text(
+        "companion: pytorch_deep_dive.py\ncheck: check_scalar.py\n"
+        "functions: [{name: Scalar.sigmoid, form: worked}]\n")
+    assert faded.read(tmp_path / "exercises.yaml").file("worked") == "pytorch_deep_dive.py"
+
+
+def test_a_file_downloaded_alone_names_the_next_step_in_one_line(tmp_path):
+    exercises, made = faded.read(LIST), faded.files(LIST)
+    del made[exercises.check.name]
+    assert len(made) == 3
+    for number, (name, text) in enumerate(made.items()):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / name).write_text(text, encoding="utf-8")
+        done = run("-E", folder / name, folder=folder)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert len(done.stderr.splitlines()) == 1
+        assert "The Scalar engine; next: python3 check_scalar.py" in done.stderr
+
+
 def test_the_list_of_the_engine_fades_from_worked_over_blanks_to_tests_alone():
     assert [exercise.form for exercise in EXERCISES] == [
         "worked", "blanks", "blanks", "blanks", "tests"]
@@ -215,7 +245,7 @@ def test_what_is_cut_fails_by_its_name(failing, name, text):
 def test_a_cut_file_passes_once_the_original_lines_are_back(failing):
     made = faded.files(LIST)
     for form in faded.CUT:
-        text = made[f"pytorch_deep_dive_{form}.py"]
+        text = made[f"pytorch_deep_dive_{faded.CUT[form]}.py"]
         assert failing(text)
         kept, original = text.splitlines(), ENGINE.splitlines()
         assert len(kept) == len(original) or form == "tests"
@@ -291,7 +321,7 @@ def test_the_program_tells_by_its_status_what_passes(tmp_path):
     assert done.returncode == 1
     assert "cannot be loaded: SyntaxError" in done.stdout
     assert done.stderr == ""
-    for form in faded.CUT:
-        (tmp_path / f"pytorch_deep_dive_{form}.py").unlink()
+    for end in faded.CUT.values():
+        (tmp_path / f"pytorch_deep_dive_{end}.py").unlink()
     done = run(script)
     assert (done.returncode, done.stdout.count("no file to check")) == (1, 1)

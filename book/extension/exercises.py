@@ -20,12 +20,13 @@ FORMS = {
     "worked": ("先读一个写好的：", "Read one that is already written:"),
     "blanks": ("补上写着 <code># blank</code> 的行：",
                "Write the lines marked <code># blank</code>:"),
-    "tests": ("只凭测试写出整个函数：", "Write the whole function from its tests alone:"),
+    "tests": ("只凭 {check} 里的测试写出整个函数：",
+              "Write the whole function from its tests alone, which are in {check}:"),
 }
 CHECK = (
-    "把文件和 {check} 放在一起，写完运行 <code>python {name}</code>：每个函数过没过，会逐一说明；"
+    "把文件和 {check} 放在一起，写完运行 <code>python3 {name}</code>：每个函数过没过，会逐一说明；"
     "退出状态是 0，就是全部通过。装了 PyTorch，就与 PyTorch 比较；没装，就与存好的数比较。",
-    "Put the file next to {check} and run <code>python {name}</code> when you have finished: "
+    "Put the file next to {check} and run <code>python3 {name}</code> when you have finished: "
     "it tells you for each function whether it passes, and the exit status is 0 if all do. "
     "It compares with PyTorch if that is installed, otherwise with stored numbers.",
 )
@@ -72,10 +73,10 @@ def listing(exercises: faded.Exercises, folder: str) -> str:
 
 def item(exercises: faded.Exercises, form: str, folder: str) -> str:
     names = [f"<code>{exercise.name}</code>" for exercise in exercises.of(form)]
-    file = exercises.file(form) if form in faded.CUT else exercises.companion.name
-    zh, en = FORMS[form]
-    return spans(f"{zh}{'、'.join(names)}（{link(folder, file)}）",
-                 f"{en} {', '.join(names)} ({link(folder, file)})", escape=False)
+    file, check = link(folder, exercises.file(form)), link(folder, exercises.check.name)
+    zh, en = (text.format(check=check) for text in FORMS[form])
+    return spans(f"{zh}{'、'.join(names)}（{file}）", f"{en} {', '.join(names)} ({file})",
+                 escape=False)
 
 
 def link(folder: str, name: str) -> str:

@@ -93,10 +93,10 @@ def minutes(book: nbformat.NotebookNode) -> int:
 
 
 def machine_map(found: dict[str, list[Section]]) -> str:
-    """One training step as nested boxes: loader, then compiler around the rest, tensors below."""
+    """One training step: the compiler before the loop, its frame around what it takes over."""
     inner = "".join(_box(machine, found) for machine in (MODULES, AUTOGRAD, TENSORS))
-    return (f'<div class="machine-map">{_box(LOADER, found)}'
-            f'<div class="machine-frame">{_box(COMPILER, found)}{inner}</div></div>')
+    return (f'<div class="machine-map">{_box(COMPILER, found)}{_box(LOADER, found)}'
+            f'<div class="machine-frame">{inner}</div></div>')
 
 
 def _box(machine: Machine, found: dict[str, list[Section]]) -> str:

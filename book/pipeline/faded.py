@@ -25,7 +25,7 @@ import yaml
 from book.pipeline.blanks import COUNT, blank
 from book.pipeline.paths import CODE, relative
 
-CUT = ("blanks", "tests")  # the forms that make a file
+CUT = {"blanks": "blanks", "tests": "from_tests"}  # forms that make a file -> end of its name
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -54,8 +54,9 @@ class Exercises:
         return [exercise for exercise in self.functions if exercise.form == form]
 
     def file(self, form: str) -> str:
-        """Name of the file that has a form cut out."""
-        return f"{self.companion.stem}_{form}.py"
+        """Name of the file a form is done in; a worked function is read where others are cut."""
+        made = [cut for cut in (form, *CUT) if cut in CUT and self.of(cut)]
+        return f"{self.companion.stem}_{CUT[made[0]]}.py" if made else self.companion.name
 
 
 # ---- the list ----------------------------------------------------------------------------------

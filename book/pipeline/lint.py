@@ -26,7 +26,7 @@ from jupytext.myst import (
     read_fenced_cell,
 )
 
-from book.pipeline import blanks, marked_yaml, prose
+from book.pipeline import blanks, cards, marked_yaml, prose
 from book.pipeline.paths import CHAPTERS, ROOT, relative
 
 KEYS = {"markdown": {"lang", "tags", "fold"}, "code": {"tags", "predict", "alt", "complete"}}
@@ -354,8 +354,10 @@ def _card_name(document: dict, place: marked_yaml.Place) -> str:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="lint the texts of the book")
     parser.add_argument("files", nargs="*", type=Path, help="default: all sections, cards, pages")
-    files = parser.parse_args(arguments).files or default_files()
-    findings = lint_files(files)
+    files = parser.parse_args(arguments).files
+    findings = lint_files(files or default_files())
+    if not files:
+        findings += [str(problem) for problem in cards.load()[1]]
     print(*findings, sep="\n", end="\n" if findings else "")
     return 1 if findings else 0
 

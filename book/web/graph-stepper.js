@@ -602,7 +602,7 @@ graph-stepper .gs-frame {
     background: color-mix(in srgb, var(--gs-text) 5%, transparent);
   }
   .gs-stage {
-    max-height: min(46rem, 74vh); overflow: auto; overscroll-behavior-x: contain;
+    max-height: clamp(18rem, 100vh - 19rem, 46rem); overflow: auto; overscroll-behavior-x: contain;
     border-radius: .3rem;
     > svg { display: block; margin-inline: auto; max-width: none; height: auto; }
   }

@@ -1,7 +1,7 @@
 """检查补完的 Scalar · Check a Scalar that you have completed.
 
-    python check_scalar.py                  every pytorch_deep_dive_*.py beside this file
-    python check_scalar.py FILE …
+    python3 check_scalar.py                 every pytorch_deep_dive_*.py beside this file
+    python3 check_scalar.py FILE …
 
 The exit status is 0 if all checks pass. What you wrote is compared with torch, or, where torch is
 not installed, with the numbers that torch gave.

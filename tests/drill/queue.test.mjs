@@ -134,17 +134,90 @@ test("where only confusable cards are left they still come", () => {
   assert.deepEqual(sitting(cards), ["a-1", "b-1"]);
 });
 
-test("a card graded Again returns the same day after five others", () => {
-  const asked = sitting(names(9), {
-    gradeOf: (id, time) => (id === "tensors-0" && time === 1 ? 1 : 3) });
-  assert.equal(asked[0], "tensors-0");
-  assert.equal(asked.indexOf("tensors-0", 1), 6);
-  assert.equal(asked.length, 10);
+const failing = (id, time, ids, times = 1) => (ids.includes(id) && time <= times ? 1 : 3);
+/** For each showing of a card after its first: how many others stood between. */
+const gapsOf = (asked) => asked.flatMap((id, i) => {
+  const last = asked.lastIndexOf(id, i - 1);
+  return i > 0 && last >= 0 ? [i - last - 1] : [];
 });
 
-test("with fewer left it returns when they are done, and again until it is known", () => {
+test("a card graded Again returns the same day, at the end of the queue", () => {
+  const asked = sitting(names(9), { gradeOf: (id, time) => failing(id, time, ["tensors-0"]) });
+  assert.deepEqual(asked, [...names(9).map(({ id }) => id), "tensors-0"]);
+});
+
+test("a newcomer who fails all ten new cards sees each once before any twice", () => {
+  const asked = sitting(names(12), { gradeOf: (_, time) => (time < 4 ? 1 : 3) });
+  const round = names(10).map(({ id }) => id);
+  assert.deepEqual(asked, [...round, ...round, ...round, ...round]);
+});
+
+test("failing one of a confusable pair does not call it up over and over", () => {
+  const pair = [card("a-1", { confusable: ["b-1"] }), card("b-1")];
+  const cards = [...pair, ...names(4)];
+  const asked = sitting(cards, { gradeOf: (id, time) => failing(id, time, ["a-1", "b-1"], 3) });
+  assert.deepEqual(asked.slice(0, 6).sort(), cards.map(({ id }) => id).sort());
+  assert.deepEqual(asked.slice(6), ["a-1", "b-1", "a-1", "b-1", "a-1", "b-1"]);
+});
+
+test("while anything else waits, five others stand before a repeat: chains, pairs, reviews", () => {
+  const random = chance(11);
+  for (let round = 0; round < 60; round++) {
+    const cards = shuffled(Array.from({ length: 14 }, (_, i) => card(`a-${i}`, {
+      after: i ? [`a-${random(i)}`].filter(() => random(3) === 0) : [],
+      confusable: random(2) ? [`a-${(i + 1 + random(13)) % 14}`] : [] })), String(round));
+    const before = cards.slice(0, random(8)).map(({ id }, i) => reviewed(i, id, 30 + (i % 3)));
+    const asked = sitting(cards, { before, gradeOf: () => (random(3) ? 1 : 3) });
+    const firsts = asked.map((id, i) => (asked.indexOf(id) === i ? i : -1));
+    const lastFirst = Math.max(...firsts);
+    assert.equal(new Set(asked).size, before.length + Math.min(10, 14 - before.length));
+    assert.deepEqual(gapsOf(asked.slice(0, lastFirst + 1)).filter((gap) => gap < 5), []);
+    assert.ok(lastFirst < 30, asked.join(" "));
+    const after = asked.slice(lastFirst);
+    after.forEach((id, i) => {
+      if (id === after[i - 1]) assert.deepEqual([...new Set(after.slice(i))], [id]);
+    });
+  }
+});
+
+test("failing everything for ever, a new card beside its failed rivals still gets its turn", () => {
+  const ids = names(10).map(({ id }) => id);
+  const rivals = [0, 3, 5, 7].map((n) => ids[n]); // in a round of nine, one is always near
+  const cards = names(10).map((entry, i) => (
+    { ...entry, after: ids.slice(0, i), confusable: i < 9 ? [] : rivals }));
+  const events = [];
+  for (let n = 0; n < 24; n++) {
+    const { next } = planOf(cards, events);
+    events.push(event(n, { card: next, grade: 1, time: MONDAY + n * 1000 }));
+  }
+  const asked = events.map((entry) => entry.card);
+  assert.ok(asked.indexOf(ids[9]) >= 9 && asked.indexOf(ids[9]) <= 12, asked.join(" "));
+});
+
+test("a failed review comes after the other reviews and the new cards", () => {
+  const before = [reviewed(1, "tensors-3", 9), reviewed(2, "tensors-2", 3)];
+  assert.deepEqual(
+    sitting(names(4), { before, gradeOf: (id, time) => failing(id, time, ["tensors-3"]) }),
+    ["tensors-3", "tensors-2", "tensors-0", "tensors-1", "tensors-3"]);
+});
+
+test("a failed card that has rested goes between two confusable ones, not before others", () => {
+  const ids = names(10).map(({ id }) => id);
+  const cards = names(10).map((entry, i) => ({ ...entry, after: i < 8 ? [] : ids.slice(0, i),
+    confusable: i < 9 ? [] : [ids[8]] })); // the pair comes last and is not to be brought forward
+  const asked = sitting(cards, { gradeOf: (id, time) => failing(id, time, ids.slice(0, 3)) });
+  assert.deepEqual(asked, [...ids.slice(0, 9), ...ids.slice(0, 3), ids[9]]);
+});
+
+test("with fewer left the one that waited longest comes first, none twice running", () => {
+  const asked = sitting(names(3), { gradeOf: (_, time) => (time < 3 ? 1 : 3) });
+  const round = names(3).map(({ id }) => id);
+  assert.deepEqual(asked, [...round, ...round, ...round]);
+});
+
+test("the last card left comes again until it is known", () => {
   const asked = sitting(names(3), {
-    gradeOf: (id, time) => (id === "tensors-1" && time < 3 ? 1 : 3) });
+    gradeOf: (id, time) => failing(id, time, ["tensors-1"], 2) });
   assert.deepEqual(asked, ["tensors-0", "tensors-1", "tensors-2", "tensors-1", "tensors-1"]);
 });
 

@@ -107,6 +107,23 @@ test("not sure needs no confidence, and taking it back asks for one again", asyn
   assert.equal(session.missing, "confidence");
 });
 
+test("who is never sure sees all ten new cards before one twice, reloads included", async () => {
+  const cards = Array.from({ length: 12 }, (_, i) => card(`a-${i}`, { kind: "predict",
+    scored: true, confusable: i % 4 ? [] : [`a-${i + 1}`] }));
+  const store = await openStore();
+  let session = await sessionOver(store, cards);
+  const asked = [];
+  for (let n = 0; n < 20; n++) {
+    if (n % 3 === 0) session = await sessionOver(store, cards);
+    session.clock.time = MONDAY + n * 60_000;
+    if (session.phase === "start") await session.start();
+    asked.push((await answerCard(session, { response: "unsure", button: 4 })).card);
+  }
+  assert.equal(new Set(asked.slice(0, 10)).size, 10, asked.join(" "));
+  assert.equal(new Set(asked.slice(10)).size, 10, asked.join(" "));
+  asked.slice(10).forEach((id, i) => assert.ok(10 + i - asked.indexOf(id) > 5, asked.join(" ")));
+});
+
 test("options: the true output once, no wrong one equal to it, the same after a reload", async () => {
   const session = await fresh();
   await session.start();

@@ -7,7 +7,7 @@ import { hash } from "./random.js";
 
 /** In the order in which a concept's new cards appear. */
 export const KINDS = ["predict", "compare", "bug", "explain", "estimate", "design"];
-const APART = 3; // cards between two that are easily confused
+const APART = 3; // cards between two that are easily confused, or between two showings of one
 const REST = 5; // cards before one that was graded Again returns
 
 /**
@@ -26,10 +26,8 @@ export function plan({ cards, states, events, today, limit }) {
   const due = dueCards(cards, states, today);
   const begun = [...states.values()].filter((state) => state.introduced === today).length;
   const fresh = freshCards(cards, states, Math.max(0, limit - begun));
-  const waiting = [...due, ...fresh.map(({ card }) => card)];
-  const candidates = inOrder(due, fresh, states, answered, today);
   return {
-    next: apart(candidates, waiting, answered, cards)?.id ?? null,
+    next: choose({ ...inOrder(due, fresh, states, answered, today), answered, cards })?.id ?? null,
     due: due.length,
     fresh: fresh.length,
     done: new Set(answered).size,
@@ -51,35 +49,54 @@ function dueCards(cards, states, today) {
     states.get(a.id).due - states.get(b.id).due || rank.get(a.id) - rank.get(b.id));
 }
 
-/** Rested repeats, then reviews, then new cards whose turn has come, then other repeats. */
+/**
+ * What may come next: `first` are reviews, then new cards whose turn has come; `repeats` were
+ * graded Again today, the one that waited longest in front. `waiting` is `first` with the other
+ * new cards.
+ */
 function inOrder(due, fresh, states, answered, today) {
   const isRepeat = (card) => states.get(card.id).again && states.get(card.id).day >= today;
-  const rested = (card) => answered.length - 1 - answered.lastIndexOf(card.id) >= REST;
-  const repeats = due.filter(isRepeat);
   const isOpen = (card, i) => i === 0 || card.waitsFor.every((id) => states.has(id));
-  return [
-    ...repeats.filter(rested),
-    ...due.filter((card) => !isRepeat(card)),
-    ...fresh.filter(isOpen).map(({ card }) => card),
-    ...repeats.filter((card) => !rested(card)),
-  ];
+  const last = (card) => answered.lastIndexOf(card.id);
+  const reviews = due.filter((card) => !isRepeat(card));
+  return {
+    first: [...reviews, ...fresh.filter(isOpen).map(({ card }) => card)],
+    repeats: due.filter(isRepeat).sort((a, b) => last(a) - last(b)),
+    waiting: [...reviews, ...fresh.map(({ card }) => card)],
+  };
 }
 
 /**
- * The first candidate that is not confusable with one of the last APART answers; if all are, the
- * one whose rival is longest ago. When few cards wait, one whose rival waits too goes first, while
- * there are still others to put between them.
+ * The first candidate APART from itself and its rivals; if none is, the one that comes nearest to
+ * it. A repeat is a candidate when it has rested, or when nothing else is left. When few cards
+ * wait, one whose rival waits too goes first, while there are still others to put between them.
  */
-function apart(candidates, waiting, answered, cards) {
+function choose({ first, repeats, waiting, answered, cards }) {
   const rivals = rivalsOf(cards);
-  const gap = (card) => {
-    const last = answered.findLastIndex((id) => rivals.get(card.id).has(id));
-    return last < 0 ? Infinity : answered.length - 1 - last;
-  };
-  const free = candidates.filter((card) => gap(card) >= APART);
+  const gap = (card) => since(answered, (id) => id === card.id || rivals.get(card.id).has(id));
+  const isFree = (card) => gap(card) >= APART;
   const hasRival = (card) => waiting.some(({ id }) => rivals.get(card.id).has(id));
-  const hurried = waiting.length <= 2 * (APART + 1) ? free.find(hasRival) : undefined;
-  return hurried ?? free[0] ?? candidates.toSorted((a, b) => gap(b) - gap(a))[0];
+  const hurried = waiting.length <= 2 * (APART + 1)
+    ? first.find((card) => isFree(card) && hasRival(card)) : undefined;
+  const others = [...first, ...rested(repeats, first, answered)];
+  const candidates = others.length ? others : repeats;
+  return hurried ?? candidates.find(isFree) ?? candidates.toSorted((a, b) => gap(b) - gap(a))[0];
+}
+
+/**
+ * Repeats that may come between first cards, to keep rivals apart: after REST others, and no more
+ * than APART in a row, since repeats that are rivals of a first card could hold it up for ever.
+ */
+function rested(repeats, first, answered) {
+  const wasRepeat = answered.map((id, i) => answered.indexOf(id) < i);
+  if (first.length && wasRepeat.slice(-APART).every(Boolean)) return [];
+  return repeats.filter((card) => since(answered, (id) => id === card.id) >= REST);
+}
+
+/** How many answers came after the last one that matches. */
+function since(answered, matches) {
+  const last = answered.findLastIndex(matches);
+  return last < 0 ? Infinity : answered.length - 1 - last;
 }
 
 /** Card id -> ids that it is confused with; naming it on one side is enough. */
