@@ -31,9 +31,9 @@ def predictions(number):
 @pytest.fixture
 def book(tmp_path):
     section(tmp_path, "02-autograd", "draft", "草稿 · A draft")  # not in the table of contents
-    pages = {section(tmp_path, "01-tensors", "storage", "存储 · Storage", [words(1000, "en")]),
-             section(tmp_path, "02-autograd", "graph", "计算图 · The graph")}
-    return front.sections(tmp_path, pages)
+    pages = [section(tmp_path, "01-tensors", "storage", "存储 · Storage", [words(1000, "en")]),
+             section(tmp_path, "02-autograd", "graph", "计算图 · The graph")]
+    return front.sections(tmp_path, ["book/index", *pages])
 
 
 def boxes(html):

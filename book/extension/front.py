@@ -63,13 +63,14 @@ class Section(NamedTuple):
     cards: int
 
 
-def sections(root: Path, documents: set[str]) -> dict[str, list[Section]]:
-    """Chapter folder -> its sections that are pages of the book, in the order of their cards."""
+def sections(root: Path, documents: list[str]) -> dict[str, list[Section]]:
+    """Chapter folder -> its sections that are pages of the book, in the order of `documents`."""
     found: dict[str, list[Section]] = {}
-    for file in sorted(root.glob("chapters/*/*.ipynb")):
-        document = file.relative_to(root).with_suffix("").as_posix()
-        if document in documents:
-            found.setdefault(file.parent.name, []).append(_section(file, document))
+    for document in documents:
+        match document.split("/"):
+            case ["chapters", chapter, _]:
+                file = root / f"{document}.ipynb"
+                found.setdefault(chapter, []).append(_section(file, document))
     return found
 
 
@@ -132,7 +133,7 @@ class FillFront(SphinxTransform):
     def apply(self, **kwargs) -> None:
         if self.env.docname != PAGE:
             return
-        found = sections(Path(self.env.srcdir), self.env.found_docs)
+        found = sections(Path(self.env.srcdir), list(self.env.external_site_map))
         parts = {"the-five-machines": machine_map, "sections": section_table}
         headed = {part["ids"][0]: part for part in self.document.findall(nodes.section)}
         for name, make in parts.items():
