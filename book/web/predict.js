@@ -6,10 +6,6 @@ class PredictCell extends HTMLElement {
     this.output = this.querySelector("details");
     this.form.classList.add("ready");
     this.output.hidden = true;
-    const [unsure] = [...this.querySelectorAll(".options input")].slice(-1);
-    this.form.addEventListener("change", () => { // who does not know is not asked how surely
-      this.querySelector(".confidence").disabled = unsure.checked;
-    });
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.commit();
@@ -27,7 +23,6 @@ class PredictCell extends HTMLElement {
     if (line) line.hidden = false;
     for (const control of this.form.elements) control.disabled = true;
     this.form.classList.add("committed");
-    this.output.querySelector("summary").focus({ preventScroll: true }); // the button is gone
     const right = answer === this.dataset.right;
     for (const input of this.form.querySelectorAll(".options input")) {
       const label = input.closest("label");
