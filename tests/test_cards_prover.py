@@ -220,7 +220,6 @@ def test_backward_in_the_caller_does_not_hang_the_proofs(tmp_path, run):
     assert run()[0] == 0
 
 
-@pytest.mark.skipif(os.name != "posix", reason="process groups exist on POSIX systems only")
 def test_processes_that_a_proof_leaves_behind_are_ended(tmp_path, trials):
     beat = tmp_path / "beat"
     loop = f"while :; do echo x >> {beat}; sleep 0.02; done"

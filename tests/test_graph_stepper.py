@@ -18,6 +18,7 @@ from inside import graph_stepper
 from inside.graph_stepper import ESM, LIMIT, GraphStepper
 from pytorch_deep_dive import Scalar
 from tests import scalar_graphs as graphs
+from tests.stepper_states import states
 
 GRAPHS = 400
 DIGITS = 0.011  # lanes: two positions rounded to two digits
@@ -465,18 +466,8 @@ def test_javascript_replays_every_step(cases, tmp_path):
     some = [case.contract for case in cases[:60]]
     expression = """data.map((graph) => graph.steps.map((_, k) =>
         m.rows(graph, k).map((row) => row.slice(-2))))"""
-    for graph, states in zip(some, run_js(tmp_path, expression, some), strict=True):
-        values, grads = ["–"] * len(graph["nodes"]), ["–"] * len(graph["nodes"])
-        for step, state in zip(graph["steps"], states, strict=True):
-            if step["kind"] == "forward":
-                values[step["node"]] = graph["nodes"][step["node"]]["value"]
-            elif step["kind"] == "start":
-                grads = ["0"] * len(grads)
-                grads[step["node"]] = step["grad"]
-            elif step["kind"] == "flow":
-                operand = graph["nodes"][step["node"]]["operands"][step["operand"]]
-                grads[operand["node"]] = step["after"]
-            assert state == [list(pair) for pair in zip(values, grads, strict=True)]
+    for graph, shown in zip(some, run_js(tmp_path, expression, some), strict=True):
+        assert [[tuple(pair) for pair in state] for state in shown] == list(states(graph))
 
 
 def numbers_of(graph, step):

@@ -11,7 +11,7 @@ import re
 import pytest
 import yaml
 
-from book.pipeline import lint, prose
+from book.pipeline import cards, lint, prose
 
 GOOD = """\
 ---
@@ -412,3 +412,10 @@ def test_command_prints_file_and_line_and_fails(tmp_path, capsys):
 @pytest.mark.parametrize("path", lint.default_files(), ids=lint.relative)
 def test_texts_of_the_book_have_no_finding(path):
     assert lint.lint_files([path]) == []
+
+
+def test_lint_of_everything_names_what_the_loader_of_cards_refuses(monkeypatch, capsys):
+    problem = cards.Problem("chapters/01-x/cards.yaml", 8, "kind is 'predikt'", "x-a")
+    monkeypatch.setattr(cards, "load", lambda: (None, [problem]))
+    assert lint.main([]) == 1
+    assert "chapters/01-x/cards.yaml:8: card 'x-a': kind is 'predikt'" in capsys.readouterr().out

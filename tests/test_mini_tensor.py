@@ -24,12 +24,7 @@ QUICK = 1_500
 STEPS_DRAWN = set(chains.DRAW)
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 # ---- random chains -------------------------------------------------------------------------------

@@ -19,12 +19,7 @@ GRAPHS = 10_000
 ROUNDED_BY_ASSOCIATION = {"tanh", "sigmoid"}     # torch's 1 - t*t is one fma, (g*(1-s))*s groups
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def by_torch(function):

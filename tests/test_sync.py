@@ -10,6 +10,7 @@ import nbformat
 import pytest
 
 from book.pipeline import companions, notebook, sync
+from book.pipeline.paths import ROOT
 
 FRONT = """\
 ---
@@ -458,3 +459,12 @@ def test_tags_of_a_cell_count_as_a_change_of_the_program(write, runs):
     before = notebook.program_digest(stored(section))
     tagged = write(code("print(1)", "tags: [pinned-torch]"))
     assert notebook.program_digest(notebook.read_source(tagged)) != before
+
+
+def test_a_page_that_is_no_section_is_refused_and_gets_no_notebook(monkeypatch, capsys):
+    page = ROOT / "book" / "drill.md"
+    monkeypatch.setattr("sys.argv", ["sync", str(page)])
+    with pytest.raises(SystemExit):
+        sync.main()
+    assert "book/drill.md: not a section" in capsys.readouterr().err
+    assert not page.with_suffix(".ipynb").exists()

@@ -7,6 +7,7 @@ import pytest
 
 from book.pipeline.paths import ROOT
 from pytorch_deep_dive import Scalar
+from tests.stepper_states import states
 
 pytestmark = pytest.mark.browser
 
@@ -54,19 +55,9 @@ def told(page):
     return page.locator("graph-stepper .gs-status").inner_text().strip()
 
 
-def states(graph):
-    """[number, value, grad] of every node after every step, replayed from the attribute alone."""
-    values, grads = (["–"] * len(graph["nodes"]) for _ in range(2))
-    for step in graph["steps"]:
-        if step["kind"] == "forward":
-            values[step["node"]] = graph["nodes"][step["node"]]["value"]
-        elif step["kind"] == "start":
-            grads = ["0"] * len(grads)
-            grads[step["node"]] = step["grad"]
-        elif step["kind"] == "flow":
-            operand = graph["nodes"][step["node"]]["operands"][step["operand"]]
-            grads[operand["node"]] = step["after"]
-        yield [[str(n), *pair] for n, pair in enumerate(zip(values, grads, strict=True))]
+def rows(graph):
+    """[number, value, grad] of every node after every step."""
+    return [[[str(n), *pair] for n, pair in enumerate(state)] for state in states(graph)]
 
 
 def neuron():
@@ -162,7 +153,7 @@ def test_the_focus_can_be_seen_on_every_control(page, tab_to):
 def test_every_step_shows_the_numbers_of_the_attribute(page):
     graph = graph_of(page)
     page.locator(NEXT).focus()
-    for k, expected in enumerate(states(graph)):
+    for k, expected in enumerate(rows(graph)):
         assert shown(page) == k
         assert page.evaluate(BOXES) == expected
         assert page.evaluate(CELLS) == expected
@@ -221,7 +212,7 @@ def test_without_scripts_a_table_holds_the_gradients(visit):
     assert table.is_visible()
     assert page.locator("graph-stepper :is(button, input)").count() == 0
     graph = graph_of(page)
-    *_, expected = states(graph)
+    *_, expected = rows(graph)
     assert page.evaluate(CELLS) == expected
     grads = [cells[-1] for cells in page.evaluate(CELLS)]
     assert grads[:3] == [f"{leaf.grad:.4g}" for leaf in neuron()]
