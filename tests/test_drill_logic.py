@@ -191,7 +191,7 @@ def test_index_and_texts_of_every_committed_card_are_made():
     assert [row["id"] for row in index["cards"]] == list(committed)
     assert len(committed) > 10
     for row in index["cards"]:
-        text = files[f"drill-cards/{row['chapter']}.json"][row["id"]]
+        text = files[f"drill-cards/{row['chapter']}/{row['section']}.json"][row["id"]]
         assert text["edition"] == committed[row["id"]]["digest"][:12]
         assert len(text["points"]) == len(committed[row["id"]]["points"])
         assert row["scored"] == (len(text["myths"]) > 0 and row["kind"] == "predict")
@@ -200,18 +200,18 @@ def test_index_and_texts_of_every_committed_card_are_made():
 
 def test_the_address_of_a_file_changes_with_its_text(tmp_path):
     root = write_book(tmp_path, **{"01-tensors": [proved()]})
-    before = contents(root)[drill.INDEX]["chapters"][0]["file"]
+    before = contents(root)[drill.INDEX]["files"]
     file = root / "chapters" / "01-tensors" / "cards.json"
     file.write_text(json.dumps({"chapter": "tensors", "cards": [
         proved(question={"zh": "换一问？", "en": "Another question?"})]}), encoding="utf-8")
-    assert contents(root)[drill.INDEX]["chapters"][0]["file"] != before
+    assert contents(root)[drill.INDEX]["files"] != before
 
 
 def test_texts_are_rendered_and_code_is_escaped(tmp_path):
     rows = [proved(question={"zh": "`a<b` 是什么？", "en": "What is `a<b`?"},
                    snippets=["print(1 < 2)"], shown=["<True>"])]
     root = write_book(tmp_path, **{"01-tensors": rows})
-    text = contents(root)["drill-cards/01-tensors.json"][rows[0]["id"]]
+    text = contents(root)["drill-cards/01-tensors/views.json"][rows[0]["id"]]
     assert text["question"]["en"] == "What is <code>a&lt;b</code>?"
     assert "&lt;" in text["snippets"][0]
     assert text["shown"] == ["<True>"]  # the page sets it as text
@@ -222,17 +222,18 @@ def test_a_follow_up_that_names_a_card_leads_to_its_page(tmp_path):
                    follow_ups=["tensors-two", "tensors-missing"]),
             proved(id="tensors-two", section="views")]
     root = write_book(tmp_path, **{"01-tensors": rows})
-    texts = contents(root, {"chapters/01-tensors/views"})["drill-cards/01-tensors.json"]
-    pages = [entry["page"] for entry in texts["tensors-one"]["followUps"]]
-    assert pages == ["../chapters/01-tensors/views.html#tensors-two"]
-    assert texts["tensors-one"]["page"] is None
+    texts = contents(root, {"chapters/01-tensors/views"})
+    text = texts["drill-cards/01-tensors/other.json"]["tensors-one"]
+    assert [entry["page"] for entry in text["followUps"]] == [
+        "../chapters/01-tensors/views.html#tensors-two"]
+    assert text["page"] is None
 
 
 def test_claims_that_options_refute_are_named_with_the_card_s_own(tmp_path):
     row = proved(corrects=["T04"], distractors=[{"text": {"zh": "x", "en": "x"},
                  "why": {"zh": "因为", "en": "since"}, "corrects": ["T04"]}])
     root = write_book(tmp_path, **{"01-tensors": [row]})
-    text = contents(root)["drill-cards/01-tensors.json"][row["id"]]
+    text = contents(root)["drill-cards/01-tensors/views.json"][row["id"]]
     assert text["corrects"] == [{"id": "T04", "kind": "wrong"}]
     assert text["myths"][0]["output"] == "x"
     assert text["myths"][0]["key"] == "d-2d711642"  # of sha256("x")

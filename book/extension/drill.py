@@ -1,7 +1,8 @@
 """The drill page: its element, and the cards as the files that its script fetches.
 
-    _static/drill-cards.json              what the queue needs of every card, and the chapters
-    _static/drill-cards/01-tensors.json   the texts of a chapter's cards, as HTML: {card id: …}
+    _static/drill-cards.json                        what the queue needs of every card
+    _static/drill-cards/01-tensors/SECTION.json     the texts of a section's cards, as HTML:
+                                                    {card id: …}
 
 All Markdown and code is rendered here, so that the page needs no library for it.
 """
@@ -104,17 +105,21 @@ def files(root: Path, docnames: set[str]) -> dict[str, str]:
              for slug, chapter in chapters.items() for card in chapter["cards"]
              if (document := f"chapters/{slug}/{card['section']}") in docnames}
     errata = claim_kinds(root)
-    texts, listed = {}, []
+    sections: dict[str, Row] = {}
     for slug, chapter in chapters.items():
-        content = dumped({card["id"]: content_row(card, cards, errata, pages)
-                          for card in chapter["cards"]})
-        texts[name := f"drill-cards/{slug}.json"] = content
-        listed.append({"slug": slug, "number": int(slug.split("-")[0]),
-                       "name": dict(zip(LANGS, NAMES[slug], strict=True)),
-                       "file": versioned(name, content)})
-    rows = [index_row(card, slug) for slug, chapter in chapters.items()
-            for card in chapter["cards"]]
-    return {INDEX: dumped({"chapters": listed, "cards": rows}), **texts}
+        for card in chapter["cards"]:
+            row = content_row(card, cards, errata, pages)
+            sections.setdefault(f"{slug}/{card['section']}", {})[card["id"]] = row
+    texts = {f"drill-cards/{name}.json": dumped(rows) for name, rows in sections.items()}
+    index = {
+        "chapters": [{"slug": slug, "number": int(slug.split("-")[0]),
+                      "name": dict(zip(LANGS, NAMES[slug], strict=True))} for slug in chapters],
+        "files": {name: versioned(file, text)
+                  for name, (file, text) in zip(sections, texts.items(), strict=True)},
+        "cards": [index_row(card, slug) for slug, chapter in chapters.items()
+                  for card in chapter["cards"]],
+    }
+    return {INDEX: dumped(index), **texts}
 
 
 def claim_kinds(root: Path) -> dict[str, str]:

@@ -1,4 +1,4 @@
-// The cards: one index for the queue, and one file a chapter with the texts, fetched when needed.
+// The cards: one index for the queue, and one file a section with the texts, fetched when needed.
 
 async function fetchJson(url) {
   const response = await fetch(url);
@@ -7,12 +7,13 @@ async function fetchJson(url) {
 }
 
 export class Deck {
-  #files = new Map();
+  #texts = new Map(); // address -> promise of its texts
 
-  constructor(base, { cards, chapters }) {
+  constructor(base, { cards, chapters, files }) {
     this.base = base;
     this.cards = cards;
     this.chapters = chapters;
+    this.files = files; // "01-tensors/storage-and-strides" -> address
     this.byId = new Map(cards.map((card) => [card.id, card]));
   }
 
@@ -22,13 +23,13 @@ export class Deck {
 
   /** The texts of a card, as HTML made by the build. */
   async content(id) {
-    const { chapter } = this.byId.get(id);
-    const { file } = this.chapters.find(({ slug }) => slug === chapter);
-    if (!this.#files.has(file)) this.#files.set(file, fetchJson(new URL(file, this.base)));
+    const { chapter, section } = this.byId.get(id);
+    const file = this.files[`${chapter}/${section}`];
+    if (!this.#texts.has(file)) this.#texts.set(file, fetchJson(new URL(file, this.base)));
     try {
-      return (await this.#files.get(file))[id];
+      return (await this.#texts.get(file))[id];
     } catch (error) {
-      this.#files.delete(file); // so that trying again fetches again
+      this.#texts.delete(file); // so that trying again fetches again
       throw error;
     }
   }
