@@ -1,0 +1,184 @@
+"""Fused, traced and compiled Scalars compute what the plain engine computes."""
+
+import itertools
+import math
+import random
+import shutil
+
+import pytest
+import scalar_c
+import scalar_fused
+import scalar_mlp
+import scalar_trace
+
+from pytorch_deep_dive import Scalar, zero_grad
+from tests import scalar_graphs as graphs
+
+GRAPHS = 600
+needs_compiler = pytest.mark.skipif(
+    not shutil.which("cc"), reason="needs a C compiler; apt install gcc")
+
+
+# ---------------------------------------------------------------- the demo
+# The first losses that micrograd prints in its own notebook, where the data come from
+# scikit-learn: they hold the data, the drawing of parameters and the training step at once.
+# Source: https://github.com/karpathy/micrograd/blob/master/demo.ipynb
+MICROGRAD = [0.8958441028683222, 1.7235905336972022]
+
+
+def plain_steps():
+    model, (rows, labels) = seeded(), scalar_mlp.two_moons()
+    for step in itertools.count():
+        value = scalar_mlp.loss(model, rows, labels)
+        zero_grad(model.parameters())
+        value.backward()
+        scalar_mlp.descend(model.parameters(), scalar_mlp.learning_rate(step))
+        yield value.data
+
+
+def fused_steps():
+    model, (rows, labels) = seeded(dot=scalar_fused.dot), scalar_mlp.two_moons()
+    for step in itertools.count():
+        value = scalar_mlp.loss(model, rows, labels, scalar_fused.total)
+        zero_grad(model.parameters())
+        scalar_fused.backward(value)
+        scalar_mlp.descend(model.parameters(), scalar_mlp.learning_rate(step))
+        yield value.data
+
+
+def seeded(**options):
+    random.seed(1337)
+    return scalar_mlp.MLP(2, 16, 16, 1, **options)
+
+
+def first(steps, count=5):
+    return list(itertools.islice(steps, count))
+
+
+def test_the_demo_starts_as_micrograds_own():
+    assert first(plain_steps(), 2) == pytest.approx(MICROGRAD[:2], rel=1e-12)
+
+
+def test_fused_and_traced_steps_have_the_losses_of_the_plain_engine():
+    plain = first(plain_steps())
+    assert first(fused_steps()) == pytest.approx(plain, rel=1e-12)
+    assert first(scalar_trace.steps(seeded(), *scalar_mlp.two_moons())) == pytest.approx(
+        plain, rel=1e-12)
+
+
+@needs_compiler
+def test_compiled_steps_have_the_losses_of_the_plain_engine():
+    compiled = first(scalar_c.steps(seeded(), *scalar_mlp.two_moons()))
+    assert compiled == pytest.approx(first(plain_steps()), rel=1e-12)
+
+
+def test_training_separates_the_moons(capsys):
+    model, (rows, labels) = seeded(), scalar_mlp.two_moons()
+    steps = scalar_trace.steps(model, rows, labels)
+    assert first(steps, 100)[-1] < 0.02
+    right = sum((model(row)[0].data > 0) == (label > 0)
+                for row, label in zip(rows, labels, strict=True))
+    assert right == 100
+
+
+# ---------------------------------------------------------------- fused nodes
+
+def test_a_fused_node_equals_the_chain_it_stands_for():
+    rng = random.Random(0)
+    for size in range(1, 9):
+        numbers = [rng.gauss(0, 1) for _ in range(2 * size + 1)]
+        chain, wide = ([Scalar(x) for x in numbers] for _ in range(2))
+        scalar_mlp.dot(chain[:size], chain[size:-1], chain[-1]).tanh().backward()
+        result = scalar_fused.dot(wide[:size], wide[size:-1], wide[-1]).tanh()
+        scalar_fused.backward(result)
+        assert [x.grad for x in wide] == [x.grad for x in chain]
+
+
+def test_an_operand_that_occurs_twice_gets_both_shares():
+    x = Scalar(3.0)
+    scalar_fused.backward(scalar_fused.total([x, x, scalar_fused.dot([x], [x], x)]))
+    assert x.grad == 2 + 2 * 3.0 + 1
+
+
+def test_zero_gradients_and_dead_relus_stay_in_the_graph():
+    """What would be faster and wrong: an infinite weight behind a dead relu must give nan."""
+    w, x = Scalar(math.inf), Scalar(-1.0)
+    result = scalar_fused.dot([w], [x.relu()], Scalar(0.0))
+    assert math.isnan(result.data)
+    scalar_fused.backward(result)
+    assert w.grad == 0.0
+    assert x in scalar_fused.nodes(result)
+
+
+# ---------------------------------------------------------------- traced graphs
+
+def traced(build, program, leaves):
+    """Run a recorded program on the values of its own leaves: (value, gradients)."""
+    values = graphs.run(program, Scalar)
+    run = build(values[-1], [values[i] for i in leaves])
+    return values, run
+
+
+def tame_programs():
+    for seed in range(GRAPHS):
+        builder = graphs.Builder(seed, min(60, graphs.draw_size(seed)), graphs.torch_leaf)
+        program, _ = builder.build()
+        if not builder.wild:
+            yield seed, program, [i for i, step in enumerate(program) if step[0] == "leaf"]
+
+
+def test_a_traced_function_gives_value_and_gradients_of_the_graph():
+    count = 0
+    for seed, program, leaves in tame_programs():
+        values, run = traced(scalar_trace.to_python, program, leaves)
+        values[-1].backward()
+        total, gradients = run([values[i].data for i in leaves], [()])
+        assert graphs.same(total, values[-1].data), seed
+        for i, gradient in zip(leaves, gradients, strict=True):
+            assert gradient == pytest.approx(values[i].grad, rel=1e-9, nan_ok=True), seed
+        count += 1
+    assert count >= 300
+
+
+@needs_compiler
+def test_a_compiled_function_gives_value_and_gradients_of_the_graph():
+    count = 0
+    for seed, program, leaves in itertools.islice(tame_programs(), 12):
+        values, run = traced(scalar_c.to_c, program, leaves)
+        values[-1].backward()
+        point = scalar_c.doubles(values[i].data for i in leaves)
+        found = scalar_c.doubles([0.0] * len(leaves))
+        total = run(point, found, scalar_c.doubles([0.0]), 1, 1.0)
+        assert total == pytest.approx(values[-1].data, rel=1e-12), seed
+        for i, gradient in zip(leaves, found, strict=True):
+            assert gradient == pytest.approx(values[i].grad, rel=1e-9, nan_ok=True), seed
+        count += 1
+    assert count == 12
+
+
+def test_inputs_take_new_values_and_other_leaves_stay_constants():
+    w, x, constant = Scalar(2.0), Scalar(3.0), Scalar(10.0)
+    run = scalar_trace.to_python((w * x + constant).relu(), [w], [x])
+    total, gradients = run([2.0], [(3.0,), (-100.0,)], seed=0.5)
+    assert (total, gradients) == (16.0, [1.5])
+    assert "for x0, in batch" in run.source
+
+
+def test_what_depended_on_values_is_fixed_when_it_is_traced():
+    x = Scalar(1.0)
+    y = x * 2 if x.data > 0 else x * 100
+    run = scalar_trace.to_python(y, [x])
+    assert run([-1.0], [()]) == (-2.0, [2.0])
+
+
+def test_numbers_come_back_bit_for_bit_in_the_source():
+    for number in (-0.0, 5e-324, 1e300, -1.5, math.inf, -math.inf):
+        assert graphs.same_bits(eval(scalar_trace.literal(number), scalar_trace.NAMES), number)
+    assert scalar_trace.literal(-0.0) == "(-0.0)"  # C would read --0.0 as a decrement
+
+
+def test_a_missing_compiler_is_said_in_one_line(monkeypatch):
+    monkeypatch.setenv("CC", "no-such-compiler")
+    x = Scalar(1.0)
+    with pytest.raises(scalar_c.CompilerMissing, match="no C compiler 'no-such-compiler'; install"):
+        scalar_c.to_c(x * 2, [x])
