@@ -3,7 +3,10 @@
 A node with many operands keeps them in two tuples. Everything else is Scalar's: order by
 creation, the whole graph kept, zero gradients not skipped.
 """
+from functools import partial
 from operator import attrgetter
+
+import scalar_mlp
 
 from pytorch_deep_dive import Scalar
 
@@ -76,3 +79,9 @@ def backward(root):
             node.right.grad += g * node.dright
     for leaf, before in held:
         leaf.grad += before
+
+
+def steps(model, rows, labels):
+    """As `scalar_mlp.steps`; the model was made with `dot=scalar_fused.dot`."""
+    loss = partial(scalar_mlp.loss, total=total)
+    return scalar_mlp.steps(model, rows, labels, loss, backward)

@@ -110,19 +110,28 @@ def descend(parameters, rate):
         p.data -= rate * p.grad
 
 
-def main():
-    random.seed(1337)
-    model = MLP(2, 16, 16, 1)
-    rows, labels = two_moons()
-    for step in range(STEPS):
+def steps(model, rows, labels, loss=loss, backward=Scalar.backward):
+    """Train for ever; yields the loss of each step, computed before it."""
+    for step in itertools.count():
         value = loss(model, rows, labels)
         zero_grad(model.parameters())
-        value.backward()
+        backward(value)
         descend(model.parameters(), learning_rate(step))
-        if step % 10 == 9:
-            right = sum((model(row)[0].data > 0) == (label > 0)
-                        for row, label in zip(rows, labels, strict=True))
-            print(f"step {step + 1}: loss {value.data:.6f}, right {right} of {len(rows)}")
+        yield value.data
+
+
+def right(model, rows, labels):
+    """How many samples get a score of the label's sign."""
+    return sum((model(row)[0].data > 0) == (label > 0)
+               for row, label in zip(rows, labels, strict=True))
+
+
+def main():
+    random.seed(1337)
+    model, (rows, labels) = MLP(2, 16, 16, 1), two_moons()
+    for step, value in enumerate(itertools.islice(steps(model, rows, labels), STEPS), 1):
+        if step % 10 == 0:
+            print(f"step {step}: loss {value:.6f}, right {right(model, rows, labels)} of 100")
     return 0
 
 

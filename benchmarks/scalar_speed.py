@@ -1,0 +1,227 @@
+"""How fast Scalar trains micrograd's own demo, step by step of chapter 2, against micrograd.
+
+    python -m benchmarks.scalar_speed               measure and print, about ten minutes
+    python -m benchmarks.scalar_speed --record      also store the result that the section shows
+
+Two moons of 100 points, a 2-16-16-1 network, max-margin loss and L2, 100 steps. Each engine runs in
+a process of its own, since the objects of one slow down the garbage collector for another; the
+engines alternate. A figure is the median of the steps. All losses must equal micrograd's to 1e-12.
+micrograd is installed on first use below `_build`: nothing but this needs it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import gc
+import itertools
+import json
+import os
+import platform
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from statistics import median
+from typing import Any
+
+from benchmarks import report
+from book.pipeline import environment
+from book.pipeline.paths import CODE, ROOT
+
+STEPS = 100
+ROUNDS = 3
+TOLERANCE = 1e-12
+FOLDER = ROOT / "_build" / "micrograd"
+REQUIREMENTS = ROOT / "benchmarks" / "micrograd.txt"
+SIZES = (2, 16, 16, 1)
+COLUMNS = [
+    {"key": "ms", "zh": "毫秒/步", "en": "ms a step"},
+    {"key": "ratio", "zh": "倍数", "en": "ratio"},
+    {"key": "ms_off", "zh": "毫秒/步，回收器关", "en": "ms a step, collector off"},
+    {"key": "ratio_off", "zh": "倍数，回收器关", "en": "ratio, collector off"},
+]
+LABELS = {
+    "micrograd": ("micrograd", "micrograd"),
+    "eager": ("1 逐个节点", "1 node by node"),
+    "fused": ("2 dot 与 sum 各成一个节点", "2 dot and sum as one node each"),
+    "python": ("3 追踪成一个 Python 函数", "3 traced to a Python function"),
+    "c": ("4 追踪成 C", "4 traced to C"),
+}
+BUDGETS = {  # least ratio to micrograd: collector on, off for both
+    "eager": (10, 2), "fused": (60, 8), "python": (400, 0), "c": (20_000, 0),
+}
+
+
+# ---- the engines: each yields the losses of its steps -----------------------------------------
+
+def micrograd() -> Iterator[float]:
+    """The training loop of micrograd's demo notebook."""
+    import scalar_mlp
+    from micrograd.engine import Value
+    from micrograd.nn import MLP
+
+    model = MLP(SIZES[0], list(SIZES[1:]))
+    rows, labels = scalar_mlp.two_moons()
+    for step in itertools.count():
+        scores = [model([Value(x) for x in row]) for row in rows]
+        margins = [(1 + -label * score).relu() for label, score in zip(labels, scores, strict=True)]
+        loss = (sum(margins) * (1.0 / len(margins))
+                + scalar_mlp.DECAY * sum(p * p for p in model.parameters()))
+        model.zero_grad()
+        loss.backward()
+        scalar_mlp.descend(model.parameters(), scalar_mlp.learning_rate(step))
+        yield loss.data
+
+
+def eager() -> Iterator[float]:
+    import scalar_mlp
+
+    return scalar_mlp.steps(scalar_mlp.MLP(*SIZES), *scalar_mlp.two_moons())
+
+
+def fused() -> Iterator[float]:
+    import scalar_fused
+    import scalar_mlp
+
+    model = scalar_mlp.MLP(*SIZES, dot=scalar_fused.dot)
+    return scalar_fused.steps(model, *scalar_mlp.two_moons())
+
+
+def python() -> Iterator[float]:
+    import scalar_mlp
+    import scalar_trace
+
+    return scalar_trace.steps(scalar_mlp.MLP(*SIZES), *scalar_mlp.two_moons())
+
+
+def c() -> Iterator[float]:
+    import scalar_c
+    import scalar_mlp
+
+    return scalar_c.steps(scalar_mlp.MLP(*SIZES), *scalar_mlp.two_moons())
+
+
+ENGINES: dict[str, Callable[[], Iterator[float]]] = {
+    "micrograd": micrograd, "eager": eager, "fused": fused, "python": python, "c": c}
+
+
+def run(engine: str, count: int, collector: bool) -> dict[str, Any]:
+    """{losses, seconds a step, preparation in seconds} of one engine in this process.
+
+    Without the collector what it would have freed is collected between steps, outside the clock.
+    """
+    random.seed(1337)
+    steps = ENGINES[engine]()
+    losses, seconds = [], []
+    if not collector:
+        gc.disable()
+    for _ in range(count):
+        begin = time.perf_counter()
+        losses.append(next(steps))
+        seconds.append(time.perf_counter() - begin)
+        if not collector:
+            gc.collect()
+    usual = median(seconds[1:])  # the first step also traces and compiles
+    return {"losses": losses, "seconds": usual, "prepare": max(0.0, seconds[0] - usual)}
+
+
+# ---- in processes of their own ----------------------------------------------------------------
+
+def install() -> None:
+    """micrograd as its requirement says; no time when that was done before."""
+    environment.once(
+        "micrograd", FOLDER, [REQUIREMENTS],
+        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(FOLDER),
+         "-r", str(REQUIREMENTS)], "Is there a network?")
+
+
+def measure(engine: str, count: int, collector: bool) -> dict[str, Any]:
+    """`run` in a fresh process."""
+    program = (f"import sys, json; sys.path[:0] = [{str(CODE)!r}, {str(FOLDER)!r}]; "
+               f"from benchmarks import scalar_speed as s; "
+               f"print(json.dumps(s.run({engine!r}, {count}, {collector})))")
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False,
+                          capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{done.stderr}\nbench: {engine} failed; the reason stands above")
+    return json.loads(done.stdout)
+
+
+def differing(losses: list[float], expected: list[float]) -> float:
+    """The largest relative difference of any step."""
+    return max(abs(a - b) / abs(b) for a, b in zip(losses, expected, strict=True))
+
+
+def measure_all(count: int, rounds: int) -> dict[str, Any]:
+    """The result as it is recorded. Ends the program where a loss is not micrograd's."""
+    found: dict[tuple[str, bool], list[dict[str, Any]]] = {}
+    for number, collector in itertools.product(range(rounds), (True, False)):
+        for engine in ENGINES:
+            one = measure(engine, count, collector)
+            found.setdefault((engine, collector), []).append(one)
+            print(f"round {number + 1}, collector {'on' if collector else 'off'}: "
+                  f"{engine:10} {one['seconds'] * 1e3:10.4f} ms a step", flush=True)
+    expected = found["micrograd", True][0]["losses"]
+    largest = {engine: max(differing(one["losses"], expected) for key in (True, False)
+                           for one in found[engine, key]) for engine in ENGINES}
+    for engine, difference in largest.items():
+        if not difference <= TOLERANCE:
+            sys.exit(f"bench: the losses of {engine} differ from micrograd's by {difference:.1e}")
+    return result(found, largest)
+
+
+def result(found: dict[tuple[str, bool], list[dict[str, Any]]],
+           largest: dict[str, float]) -> dict[str, Any]:
+    """Medians over the rounds, and ratios within each round."""
+    rows = []
+    for engine, (zh, en) in LABELS.items():
+        row: dict[str, Any] = {"key": engine, "zh": zh, "en": en}
+        for collector, suffix in ((True, ""), (False, "_off")):
+            ours = [one["seconds"] for one in found[engine, collector]]
+            base = [one["seconds"] for one in found["micrograd", collector]]
+            row[f"ms{suffix}"] = round(median(ours) * 1e3, 5)
+            row[f"ratio{suffix}"] = round(median(b / a for a, b in zip(ours, base, strict=True)), 2)
+        row["prepare"] = round(median(one["prepare"] for one in found[engine, True]), 3)
+        row["largest_difference"] = largest[engine]
+        rows.append(row)
+    table = {"zh": "训练一步", "en": "One training step", "rows": rows}
+    return {"machine": report.machine(), "python": platform.python_version(),
+            "torch": version("torch"), "threads": 1, "date": datetime.date.today().isoformat(),
+            "steps": len(found["micrograd", True][0]["losses"]), "columns": COLUMNS,
+            "tables": {"steps": table}}
+
+
+def verdicts(measured: dict[str, Any]) -> list[str]:
+    rows = {row["key"]: row for row in measured["tables"]["steps"]["rows"]}
+    lines = []
+    for engine, (on, off) in BUDGETS.items():
+        lines += report.Budget(f"{engine} against micrograd", on, "x", floor=True).lines(
+            {"collector on": rows[engine]["ratio"]})
+        if off:
+            lines += report.Budget(f"{engine} against micrograd", off, "x", floor=True).lines(
+                {"collector off": rows[engine]["ratio_off"]})
+    return lines
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Scalar against micrograd on its own demo")
+    parser.add_argument("--record", action="store_true", help="store the result")
+    parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    chosen = parser.parse_args(arguments)
+    install()
+    report.warn_if_busy()
+    load = os.getloadavg()[0]
+    measured = measure_all(chosen.steps, chosen.rounds) | {"load": round(load, 2)}
+    lines = verdicts(measured)
+    print("\n".join(lines))
+    if chosen.record:
+        report.write("scalar-speed", measured)
+    return any(line.startswith("OVER") for line in lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
