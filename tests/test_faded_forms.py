@@ -144,22 +144,58 @@ def test_a_wrong_list_is_named_in_one_line_and_nothing_is_written(tmp_path, old,
 @pytest.mark.parametrize("path", LISTS, ids=lambda path: path.parent.name)
 def test_the_files_of_every_chapter_are_python_and_differ_from_the_companion_by_their_cuts(path):
     exercises, made = faded.read(path), faded.files(path)
-    original = exercises.companion.read_text(encoding="utf-8")
-    assert made.pop(exercises.companion.name) == original
-    assert made.pop(exercises.check.name) == exercises.check.read_text(encoding="utf-8")
-    assert set(made) == {exercises.file(form) for form in faded.CUT}
-    for text in made.values():
+    originals = {}
+    for file in (*exercises.companions, exercises.check):
+        assert made.pop(file.name) == file.read_text(encoding="utf-8")
+        originals[file] = file.read_text(encoding="utf-8")
+    cut = {exercises.file(form, companion): originals[companion]
+           for form in faded.CUT for companion in exercises.cut(form)}
+    assert set(made) == set(cut)
+    for name, text in made.items():
         ast.parse(text)
-        added = set(text.splitlines()) - set(original.splitlines())
+        added = set(text.splitlines()) - set(cut[name].splitlines())
         assert all("...  # blank" in line or "NotImplementedError" in line for line in added)
         assert added
+
+
+def test_a_function_is_cut_in_the_companion_it_is_in():
+    path = CHAPTERS / "01-tensors/exercises.yaml"
+    exercises, made = faded.read(path), faded.files(path)
+    assert len(exercises.companions) == 3
+    for exercise in exercises.functions:
+        home = exercises.homes[exercise.name]
+        text = made[exercises.file(exercise.form, home)]
+        whole = put_back(text, exercise.name, home.read_text(encoding="utf-8")) == text
+        assert whole == (exercise.form == "worked")
+    assert {home.name for home in exercises.homes.values()} == {
+        "mini_tensor.py", "mini_tensor_layout.py"}
+
+
+@pytest.mark.parametrize(("old", "new", "what"), [
+    ("Tensor.slice", "Tensor.slices", "no function 'Tensor.slices' in the companion; near to it: "
+                                      "Tensor.slice"),
+    ("name: packed_strides", "name: packed_stride", "near to it: packed_strides"),
+    ("mini_tensor_ops.py]", "mini_tensor.py]",
+     "'Tensor.permute' is in mini_tensor.py and mini_tensor.py; choose a function"),
+    ("mini_tensor_ops.py]", "mini_tensor_op.py]", "no file code/mini_tensor_op.py; name one"),
+])
+def test_a_wrong_list_of_several_companions_is_named_in_one_line(tmp_path, old, new, what):
+    chapter = CHAPTERS / "01-tensors"
+    shutil.copy(chapter / "check_mini_tensor.py", tmp_path)
+    text = (chapter / "exercises.yaml").read_text(encoding="utf-8")
+    assert old in text
+    (tmp_path / "exercises.yaml").write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(faded.FadeError) as caught:
+        faded.read(tmp_path / "exercises.yaml")
+    assert what in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_worked_function_is_whole_in_its_file_and_what_the_steps_ask_for_is_not():
     exercises, made = faded.read(LIST), faded.files(LIST)
     for exercise in exercises.functions:
-        text = made[exercises.file(exercise.form)]
-        assert (put_back(text, exercise.name) == text) == (exercise.form == "worked")
+        text = made[exercises.file(exercise.form, exercises.companions[0])]
+        assert (put_back(text, exercise.name, ENGINE) == text) == (exercise.form == "worked")
         assert text != ENGINE
 
 
@@ -168,7 +204,10 @@ def test_without_a_cut_a_worked_function_is_read_in_the_companion(tmp_path):
     (tmp_path / "exercises.yaml").write_text(
         "companion: pytorch_deep_dive.py\ncheck: check_scalar.py\n"
         "functions: [{name: Scalar.sigmoid, form: worked}]\n")
-    assert faded.read(tmp_path / "exercises.yaml").file("worked") == "pytorch_deep_dive.py"
+    exercises = faded.read(tmp_path / "exercises.yaml")
+    assert exercises.file("worked", exercises.companions[0]) == "pytorch_deep_dive.py"
+    assert set(faded.files(tmp_path / "exercises.yaml")) == {
+        "pytorch_deep_dive.py", "check_scalar.py"}
 
 
 def test_a_file_downloaded_alone_names_the_next_step_in_one_line(tmp_path):
@@ -251,15 +290,15 @@ def test_a_cut_file_passes_once_the_original_lines_are_back(failing):
         assert len(kept) == len(original) or form == "tests"
         for exercise in EXERCISES:
             if exercise.form == form:
-                text = put_back(text, exercise.name)
+                text = put_back(text, exercise.name, ENGINE)
         assert text == ENGINE
         assert failing(text) == []
 
 
-def put_back(text, name):
-    """The function of the engine in place of the one of the same name."""
+def put_back(text, name, original):
+    """The function of the original in place of the one of the same name."""
     pieces = []
-    for source in (text, ENGINE):
+    for source in (text, original):
         function = faded._find(ast.parse(source), name)
         pieces.append((source.splitlines(keepends=True), function))
     (lines, here), (originals, there) = pieces

@@ -24,13 +24,14 @@ FORMS = {
               "Write the whole function from its tests alone, which are in {check}:"),
 }
 CHECK = (
-    "把文件和 {check} 放在一起，写完运行 <code>python3 {name}</code>：每个函数过没过，会逐一说明；"
+    "把文件和 {beside} 放在一起，写完运行 <code>python3 {name}</code>：每个函数过没过，会逐一说明；"
     "退出状态是 0，就是全部通过。装了 PyTorch，就与 PyTorch 比较；没装，就与存好的数比较。",
-    "Put the file next to {check} and run <code>python3 {name}</code> when you have finished: "
+    "Put the file next to {beside}; when you have finished, run <code>python3 {name}</code>: "
     "it tells you for each function whether it passes, and the exit status is 0 if all do. "
     "It compares with PyTorch if that is installed, otherwise with stored numbers.",
 )
 SOLUTION = ("参考答案是没有删改的 {file}。", "The solution is {file}, with nothing cut.")
+COMMA, AND = ("、", ", "), (" 和 ", " and ")  # between names in Chinese, in English
 
 
 class ListExercises(SphinxTransform):
@@ -64,19 +65,40 @@ def listing(exercises: faded.Exercises, folder: str) -> str:
     """A numbered list, a form each, then how to check and where the solution is."""
     items = "".join(f"<li>{item(exercises, form, folder)}</li>" for form in FORMS
                     if exercises.of(form))
-    check, name = link(folder, exercises.check.name), exercises.check.name
-    how = [text.format(check=check, name=name) for text in CHECK]
-    where = [text.format(file=link(folder, exercises.companion.name)) for text in SOLUTION]
+    check = link(folder, exercises.check.name)
+    solution = [link(folder, companion.name) for companion in exercises.companions]
+    # A companion of several files imports the others: they must lie beside the one written.
+    beside = [check, *solution] if len(solution) > 1 else [check]
+    how = [text.format(beside=enumeration(beside, lang), name=exercises.check.name)
+           for lang, text in enumerate(CHECK)]
+    where = [text.format(file=enumeration(solution, lang)) for lang, text in enumerate(SOLUTION)]
     return (f'<ol class="exercises">{items}</ol><p>{spans(*how, escape=False)}</p>'
             f"<p>{spans(*where, escape=False)}</p>")
 
 
 def item(exercises: faded.Exercises, form: str, folder: str) -> str:
-    names = [f"<code>{exercise.name}</code>" for exercise in exercises.of(form)]
-    file, check = link(folder, exercises.file(form)), link(folder, exercises.check.name)
-    zh, en = (text.format(check=check) for text in FORMS[form])
-    return spans(f"{zh}{'、'.join(names)}（{file}）", f"{en} {', '.join(names)} ({file})",
-                 escape=False)
+    """What to do with the functions of a form, each group with the file it is done in."""
+    check = link(folder, exercises.check.name)
+    texts = []
+    for lang, text in enumerate(FORMS[form]):
+        groups = [group(exercises, form, companion, folder)[lang]
+                  for companion in exercises.cut(form)]
+        texts.append(text.format(check=check) + ("" if lang == 0 else " ")
+                     + ("；", "; ")[lang].join(groups))
+    return spans(*texts, escape=False)
+
+
+def group(exercises: faded.Exercises, form: str, companion: Path, folder: str) -> tuple[str, str]:
+    """The functions of a form in one companion, with the link to their file; zh, en."""
+    names = [f"<code>{exercise.name}</code>" for exercise in exercises.of(form, companion)]
+    file = link(folder, exercises.file(form, companion))
+    return f"{COMMA[0].join(names)}（{file}）", f"{COMMA[1].join(names)} ({file})"
+
+
+def enumeration(names: list[str], lang: int) -> str:
+    """`a、b 和 c`, `a, b and c`; lang is 0 for Chinese, 1 for English."""
+    *first, last = names
+    return f"{COMMA[lang].join(first)}{AND[lang]}{last}" if first else last
 
 
 def link(folder: str, name: str) -> str:

@@ -2,12 +2,16 @@
 
     python -m book.pipeline.faded chapters/02-autograd/exercises.yaml FOLDER
 
-An `exercises.yaml` names the companion, the program that checks what the reader wrote, and
-functions, each with its form:
+An `exercises.yaml` names the companion (one file, or a list of files, the lesson first), the
+program that checks what the reader wrote, and functions, each found by its name in one of the
+files, with its form:
 
     worked    left whole, to be read first
     blanks    the lines that begin with one of `lines` are cut to `...  # blank`
     tests     the body is cut; name, signature and docstring stay
+
+Each file in which a form cuts makes one file for the reader. The cut file imports the others
+whole, so what is written in one is checked on its own.
 """
 
 from __future__ import annotations
@@ -46,17 +50,24 @@ class Exercise:
 class Exercises:
     """What an `exercises.yaml` holds."""
 
-    companion: Path
+    companions: list[Path]
     check: Path
     functions: list[Exercise]
+    homes: dict[str, Path]  # name of a function -> the companion it is in
 
-    def of(self, form: str) -> list[Exercise]:
-        return [exercise for exercise in self.functions if exercise.form == form]
+    def of(self, form: str, companion: Path | None = None) -> list[Exercise]:
+        """The exercises of a form, in all companions or in one."""
+        return [exercise for exercise in self.functions if exercise.form == form
+                and companion in (None, self.homes[exercise.name])]
 
-    def file(self, form: str) -> str:
+    def cut(self, form: str) -> list[Path]:
+        """The companions in which a form has exercises, in the order of the list."""
+        return [companion for companion in self.companions if self.of(form, companion)]
+
+    def file(self, form: str, companion: Path) -> str:
         """Name of the file a form is done in; a worked function is read where others are cut."""
-        made = [cut for cut in (form, *CUT) if cut in CUT and self.of(cut)]
-        return f"{self.companion.stem}_{CUT[made[0]]}.py" if made else self.companion.name
+        made = [cut for cut in (form, *CUT) if cut in CUT and self.of(cut, companion)]
+        return f"{companion.stem}_{CUT[made[0]]}.py" if made else companion.name
 
 
 # ---- the list ----------------------------------------------------------------------------------
@@ -66,32 +77,56 @@ def read(path: Path) -> Exercises:
     try:
         value = yaml.safe_load(path.read_text(encoding="utf-8"))
         functions = [Exercise(**entry) for entry in value.pop("functions")]
-        found = Exercises(CODE / value.pop("companion"), path.with_name(value.pop("check")),
-                          functions)
+        named = value.pop("companion")
+        companions = [CODE / name for name in ([named] if isinstance(named, str) else named)]
+        check = path.with_name(value.pop("check"))
     except (yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
         raise FadeError(f"{relative(path)}: {' '.join(str(error).split())}; write companion, "
                         f"check and functions, each with name, form and lines") from None
-    for file in (found.companion, found.check):
+    for file in (*companions, check):
         if not file.is_file():
             raise FadeError(f"{relative(path)}: no file {relative(file)}; name one that exists")
-    return found
+    try:
+        homes = _homes(companions, functions)
+    except FadeError as error:
+        raise FadeError(f"{relative(path)}: {error}") from None
+    return Exercises(companions, check, functions, homes)
+
+
+def _homes(companions: list[Path], functions: list[Exercise]) -> dict[str, Path]:
+    """Function -> the companion it is in; FadeError where none or several have it."""
+    inside = {companion: _functions(ast.parse(companion.read_text(encoding="utf-8")).body)
+              for companion in companions}
+    homes = {}
+    for name in (exercise.name for exercise in functions):
+        found = [companion for companion in companions if name in inside[companion]]
+        if not found:
+            raise _unknown(name, [known for names in inside.values() for known in names])
+        if len(found) > 1:
+            raise FadeError(f"'{name}' is in {' and '.join(file.name for file in found)}; "
+                            "choose a function that only one companion has")
+        homes[name] = found[0]
+    return homes
 
 
 def files(path: Path) -> dict[str, str]:
-    """What a reader downloads, file name -> text: companion, check, a file for each form cut."""
+    """What a reader downloads, file name -> text: companions, check, a file for each cut."""
     exercises = read(path)
-    original = exercises.companion.read_text(encoding="utf-8")
     made = {file.name: file.read_text(encoding="utf-8")
-            for file in (exercises.companion, exercises.check)}
-    texts = dict.fromkeys(CUT, original)
-    for exercise in exercises.functions:
-        try:
-            faded = fade(texts.get(exercise.form, original), exercise.name, exercise.form,
-                         exercise.lines)
-        except FadeError as error:
-            raise FadeError(f"{relative(path)}: {error}") from None
-        texts[exercise.form] = faded
-    return made | {exercises.file(form): texts[form] for form in CUT if exercises.of(form)}
+            for file in (*exercises.companions, exercises.check)}
+    try:
+        for form in CUT:
+            for companion in exercises.cut(form):
+                text = made[companion.name]
+                for exercise in exercises.of(form, companion):
+                    text = fade(text, exercise.name, form, exercise.lines)
+                made[exercises.file(form, companion)] = text
+        for exercise in exercises.functions:
+            if exercise.form not in CUT:        # nothing to write, but the form must be known
+                fade(made[exercises.homes[exercise.name].name], exercise.name, exercise.form)
+    except FadeError as error:
+        raise FadeError(f"{relative(path)}: {error}") from None
+    return made
 
 
 # ---- the cut -----------------------------------------------------------------------------------
@@ -130,9 +165,13 @@ def _functions(body: list[ast.stmt], prefix: str = "") -> dict[str, Function]:
 def _find(tree: ast.Module, name: str) -> Function:
     functions = _functions(tree.body)
     if name not in functions:
-        near = difflib.get_close_matches(name, functions, n=3) or list(functions)[:3]
-        raise FadeError(f"no function '{name}' in the companion; near to it: {', '.join(near)}")
+        raise _unknown(name, list(functions))
     return functions[name]
+
+
+def _unknown(name: str, functions: list[str]) -> FadeError:
+    near = difflib.get_close_matches(name, functions, n=3) or functions[:3]
+    return FadeError(f"no function '{name}' in the companion; near to it: {', '.join(near)}")
 
 
 def _body(function: Function, name: str) -> range:

@@ -1,0 +1,295 @@
+"""检查补完的 mini_tensor · Check a mini_tensor that you have completed.
+
+    python3 check_mini_tensor.py                 every practice file beside this file
+    python3 check_mini_tensor.py FILE …
+
+The exit status is 0 if all checks pass. What you wrote is compared with torch, or, where torch is
+not installed, with the numbers that torch gave. mini_tensor.py, mini_tensor_layout.py and
+mini_tensor_ops.py must lie beside the files that are checked.
+"""
+import importlib.util
+import inspect
+import sys
+from math import prod
+from pathlib import Path
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+CELLS = 200  # of the storage that the tensors below look into
+
+# Methods: (sizes, strides, offset), arguments, and the sizes, strides and offset of the view that
+# torch gives, or the exception. The arguments of `slice`: the dimension, start, stop and step.
+VIEWS = {
+    "Tensor.permute": [
+        (((2, 3, 4), (12, 4, 1), 5), (2, 0, 1), ((4, 2, 3), (1, 12, 4), 5)),
+        (((2, 3), (1, 2), 0), (-1, 0), ((3, 2), (2, 1), 0)),
+        (((2, 3), (3, 1), 0), (0, 0), "RuntimeError"),
+    ],
+    "Tensor.slice": [
+        (((4, 6), (6, 1), 3), (1, 1, None, 2), ((4, 3), (6, 2), 4)),
+        (((4, 6), (6, 1), 3), (0, 1, 3, None), ((2, 6), (6, 1), 9)),
+        (((4, 6), (1, 4), 0), (0, -3, None, 3), ((1, 6), (3, 4), 1)),
+        (((3, 4), (8, 2), 10), (1, 1, 100, 3), ((3, 1), (8, 6), 12)),
+        (((7, 2), (2, 1), 0), (0, None, None, 3), ((3, 2), (6, 1), 0)),
+        (((4, 6), (6, 1), 0), (1, 5, 2, None), ((4, 0), (6, 1), 5)),
+        (((5,), (0,), 2), (0, 1, None, 2), ((2,), (0,), 2)),
+        (((4,), (1,), 0), (0, None, None, -1), "ValueError"),
+    ],
+    "Tensor.expand": [
+        (((3, 1), (1, 1), 4), (3, 4), ((3, 4), (1, 0), 4)),
+        (((3, 1), (5, 5), 0), (2, 3, 4), ((2, 3, 4), (0, 5, 0), 0)),
+        (((2, 3), (3, 1), 0), (-1, 3), ((2, 3), (3, 1), 0)),
+        (((3,), (2,), 1), (2, 1, 3), ((2, 1, 3), (0, 6, 2), 1)),
+        (((2, 1, 3), (3, 3, 1), 0), (2, 4, -1), ((2, 4, 3), (3, 0, 1), 0)),
+        (((1, 1), (9, 4), 0), (-1, 5), ((1, 5), (9, 0), 0)),
+        (((), (), 7), (2, 2), ((2, 2), (0, 0), 7)),
+        (((1,), (4,), 0), (0,), ((0,), (0,), 0)),
+        (((2,), (1,), 0), (3,), "RuntimeError"),
+        (((2,), (1,), 0), (-1, 2), "RuntimeError"),
+    ],
+}
+
+# Functions: arguments, and what torch gives.
+STRIDES = {
+    "packed_strides": [      # sizes, dimensions with the fastest first
+        (((2, 3, 4), (2, 1, 0)), (12, 4, 1)),
+        (((2, 3, 4), (0, 1, 2)), (1, 2, 6)),
+        (((2, 3, 4), (1, 2, 0)), (12, 1, 3)),
+        (((2, 3, 4, 5), (1, 3, 2, 0)), (60, 1, 15, 3)),
+        (((), ()), ()),
+    ],
+    "contiguous_strides": [
+        (((2, 3, 4),), (12, 4, 1)),
+        (((5, 1, 2),), (2, 2, 1)),
+        (((2, 0, 3),), (3, 3, 1)),
+        (((0,),), (1,)),
+        (((),), ()),
+    ],
+    "view_strides": [        # sizes, strides, new shape; None where torch refuses
+        (((6,), (1,), (2, 3)), (3, 1)),
+        (((2, 3), (3, 1), (6,)), (1,)),
+        (((3, 2), (1, 3), (6,)), None),
+        (((3, 2), (1, 3), (3, 1, 2)), (1, 6, 3)),
+        (((3, 2, 4), (4, 12, 1), (3, 8)), None),
+        (((3, 2, 4), (4, 12, 1), (3, 2, 2, 2)), (4, 12, 2, 1)),
+        (((2, 3, 2), (12, 4, 1), (6, 2)), (4, 1)),
+        (((2, 3, 2), (12, 4, 1), (2, 6)), None),
+        (((2, 3, 4), (12, 4, 1), (4, 6)), (6, 1)),
+        (((2, 1, 3), (3, 99, 1), (6,)), (1,)),
+        (((2, 3, 1), (3, 1, 50), (6,)), (1,)),
+        (((1, 6), (99, 1), (3, 2)), (2, 1)),
+        (((4, 6), (12, 2), (3, 8)), (16, 2)),
+        (((4, 6), (12, 1), (2, 12)), None),
+        (((4, 6), (1, 4), (2, 2, 6)), (2, 1, 4)),
+        (((6, 4), (1, 6), (4, 6)), None),
+        (((3, 4), (1, 0), (12,)), None),
+        (((3, 4), (1, 0), (3, 2, 2)), (1, 0, 0)),
+        (((2, 3), (0, 0), (3, 2)), (0, 0)),
+        (((), (), (1, 1)), (1, 1)),
+        (((1,), (5,), ()), ()),
+        (((0, 3), (3, 1), (5, 0)), (1, 1)),
+        (((0, 3), (3, 9), (0, 3)), (3, 9)),
+    ],
+    "result_strides": [      # operands, each its sizes and strides
+        ((((2, 3), (3, 1)),), (3, 1)),
+        ((((3, 2), (1, 3)),), (1, 3)),
+        ((((4, 3), (6, 1)),), (3, 1)),
+        ((((4, 3), (2, 16)),), (1, 4)),
+        ((((2, 3, 4), (1, 8, 2)),), (1, 8, 2)),
+        ((((3, 1), (1, 3)),), (1, 1)),
+        ((((3, 4), (1, 0)),), (4, 1)),
+        ((((0, 3), (1, 5)),), (3, 1)),
+        ((((2, 3, 1, 4), (12, 1, 12, 3)),), (12, 1, 12, 3)),
+        ((((2, 3), (3, 1)), ((2, 3), (1, 2))), (3, 1)),
+        ((((2, 3), (1, 2)), ((2, 3), (3, 1))), (1, 2)),
+        ((((2, 3), (0, 1)), ((2, 3), (1, 2))), (1, 2)),
+        ((((3,), (1,)), ((2, 3), (1, 2))), (1, 2)),
+        ((((2, 1), (1, 1)), ((1, 3), (3, 1))), (3, 1)),
+        ((((2, 0, 3), (3, 3, 1)), ((3,), (1,))), (3, 3, 1)),
+        ((((3, 1), (1, 3)), ((), ())), (1, 3)),
+    ],
+}
+
+
+# --- what torch gives ------------------------------------------------------------------------
+
+def expected_view(name, layout, arguments, stored):
+    """Sizes, strides and offset of the view, or the name of the exception."""
+    if torch is None:
+        return stored
+    tensor = torch.arange(CELLS, dtype=torch.float64).as_strided(*layout)
+    if name == "Tensor.slice":
+        dim, *part = arguments
+        return outcome(lambda: tensor[(slice(None),) * dim + (slice(*part),)])[0]
+    return outcome(lambda: getattr(tensor, name.split(".")[1])(*arguments))[0]
+
+
+def expected_strides(name, arguments, stored):
+    if torch is None:
+        return stored
+    try:
+        return tuple(TORCH[name](*arguments).stride())
+    except RuntimeError:
+        return None
+
+
+def with_layout(sizes, strides):
+    return torch.zeros(CELLS, dtype=torch.float64).as_strided(sizes, strides)
+
+
+TORCH = {
+    "packed_strides": lambda sizes, order: torch.empty_permuted(sizes, order[::-1]),
+    "contiguous_strides": lambda sizes: torch.empty(sizes),
+    "view_strides": lambda sizes, strides, shape: with_layout(sizes, strides).view(shape),
+    "result_strides": lambda first, second=None: (
+        -with_layout(*first) if second is None else with_layout(*first) + with_layout(*second)),
+}
+
+
+def outcome(make):
+    """Sizes, strides and offset of what `make` returns, with it; or the exception, with None."""
+    try:
+        view = make()
+    except (RuntimeError, IndexError, ValueError) as error:
+        if isinstance(error, NotImplementedError):
+            raise
+        return type(error).__name__, None
+    return (tuple(view.shape), tuple(view.stride()), view.storage_offset()), view
+
+
+# --- the checks ------------------------------------------------------------------------------
+
+def same(what, found, wanted):
+    """Stop with one line unless what was found is what torch gives."""
+    if found != wanted:
+        raise AssertionError(f"{what}: expected {wanted}, found {found}")
+
+
+def check_method(module, name):
+    for layout, arguments, stored in VIEWS[name]:
+        size, stride, offset = layout
+        storage = [float(cell) for cell in range(CELLS)]
+        tensor = module.Tensor(storage, size, stride, offset)
+        given = arguments
+        if name == "Tensor.slice":
+            given = arguments[0], slice(*arguments[1:])
+        what = f"size {size}, stride {stride}, offset {offset}, {name.split('.')[1]}{given}"
+        found, view = outcome(lambda: getattr(tensor, name.split(".")[1])(*given))  # noqa: B023
+        same(what, found, expected_view(name, layout, arguments, stored))
+        if view is not None and view.untyped_storage() is not storage:
+            raise AssertionError(f"{what}: a view looks into the same storage")
+        same(f"{what}: the storage", storage, [float(cell) for cell in range(CELLS)])
+
+
+def check_function(module, name):
+    for arguments, stored in STRIDES[name]:
+        given, wanted = arguments, expected_strides(name, arguments, stored)
+        if name == "result_strides":
+            given = [Operand(module, *operand) for operand in arguments]
+        found = getattr(module, name)(*given)
+        what = f"{name}({', '.join(map(str, arguments))})"
+        if name == "view_strides":
+            found, wanted = (of_steps(arguments[2], strides) for strides in (found, wanted))
+        same(what, found if found is None else tuple(found), wanted)
+
+
+def of_steps(shape, strides):
+    """Strides that are ever stepped along: None in place of those that reach no other element."""
+    if strides is None or len(strides) != len(shape):
+        return strides
+    return tuple(stride if size > 1 and 0 not in shape else None
+                 for size, stride in zip(shape, strides, strict=True))
+
+
+class Operand:
+    """Sizes and strides, without elements: what mini_tensor_layout.py asks of an operand."""
+
+    def __init__(self, module, shape, stride):
+        self.module, self.shape, self.strides = module, shape, stride
+
+    def stride(self):
+        return self.strides
+
+    def numel(self):
+        return prod(self.shape)
+
+    def is_contiguous(self):
+        inner_first = range(len(self.shape))[::-1]
+        return not self.numel() or self.module.is_packed(self.shape, self.strides, inner_first)
+
+
+METHOD, FUNCTION = check_method, check_function
+CHECKS = {  # file -> function -> check, in the order in which they build on one another
+    "mini_tensor": {"Tensor.permute": METHOD, "Tensor.slice": METHOD, "Tensor.expand": METHOD,
+                    "view_strides": FUNCTION},
+    "mini_tensor_layout": {"packed_strides": FUNCTION, "contiguous_strides": FUNCTION,
+                           "result_strides": FUNCTION},
+}
+
+
+# --- the program -----------------------------------------------------------------------------
+
+def load(path):
+    sys.path.insert(0, str(path.parent))  # mini_tensor_layout.py and the others beside it
+    try:
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(path.parent))
+    return module
+
+
+def unwritten(module, name):
+    """Whether a function still has a line to be filled in, or its whole body."""
+    function = module
+    for part in name.split("."):
+        function = getattr(function, part)
+    text = inspect.getsource(function)
+    return "...  # blank" in text or "is yours to write" in text
+
+
+def report(name, check, module):
+    """Run a check, say in both languages how it went; whether it passed."""
+    try:
+        if unwritten(module, name):
+            print(f"  待写 · still to write  {name}")
+            return False
+        check(module, name)
+    except Exception as error:  # whatever the reader's code raises is an answer
+        print(f"  没过 · fails   {name}: {type(error).__name__}: {error}")
+        return False
+    print(f"  通过 · passes  {name}")
+    return True
+
+
+def check_file(path):
+    """Whether every check passes on a file."""
+    print(path.name)
+    try:
+        module = load(path)
+    except Exception as error:
+        print(f"  读不进来 · cannot be loaded: {type(error).__name__}: {error}")
+        return False
+    companion = "mini_tensor_layout" if "layout" in path.stem else "mini_tensor"
+    passed = [report(name, check, module) for name, check in CHECKS[companion].items()]
+    return all(passed)
+
+
+def main():
+    here = Path(__file__).parent
+    paths = [Path(name) for name in sys.argv[1:]] or sorted(
+        path for end in ("blanks", "from_tests") for path in here.glob(f"mini_tensor*_{end}.py"))
+    if not paths:
+        print("没有要检查的文件 · no file to check: put mini_tensor_blanks.py beside this one")
+        return 1
+    passed = [check_file(path) for path in paths]
+    print("全部通过 · all passed" if all(passed) else "还有没过的 · some checks fail")
+    return 0 if all(passed) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

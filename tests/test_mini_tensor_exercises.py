@@ -1,0 +1,289 @@
+"""The exercises on mini_tensor: the check tells what passes, what fails and what is not written."""
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+
+import pytest
+import torch
+from bs4 import BeautifulSoup
+
+from book.extension import exercises
+from book.pipeline import faded
+from book.pipeline.paths import CHAPTERS, CODE
+from tests import test_mini_tensor
+
+LIST = CHAPTERS / "01-tensors/exercises.yaml"
+EXERCISES = faded.read(LIST)
+SOURCES = {file.stem: file.read_text(encoding="utf-8") for file in EXERCISES.companions}
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(params=["with torch", "without torch"])
+def check(request, monkeypatch):
+    module = load(EXERCISES.check)
+    if request.param == "without torch":
+        monkeypatch.setattr(module, "torch", None)
+    return module
+
+
+@pytest.fixture
+def told(check, tmp_path, capsys):
+    """What the check tells of a companion with this text: function -> passes, fails, write."""
+    def run_check(companion, text):
+        for file in EXERCISES.companions:
+            shutil.copy(file, tmp_path)
+        path = tmp_path / f"{companion}_practice.py"
+        path.write_text(text, encoding="utf-8")
+        passed = check.check_file(path)
+        lines = capsys.readouterr().out.splitlines()[1:]
+        found = {}
+        for line in lines:
+            word, _, rest = line.partition(" · ")[2].partition("  ")
+            found[rest.strip().split(":")[0]] = word.split()[-1]
+        assert set(found) == set(check.CHECKS[companion])
+        assert passed == (set(found.values()) == {"passes"})
+        return found
+    return run_check
+
+
+@pytest.mark.parametrize("companion", ["mini_tensor", "mini_tensor_layout"])
+def test_the_solution_passes(told, companion):
+    assert set(told(companion, SOURCES[companion]).values()) == {"passes"}
+
+
+def test_every_function_of_the_list_is_checked_and_no_other(check):
+    assert {name for names in check.CHECKS.values() for name in names} == set(EXERCISES.homes)
+    for companion, names in check.CHECKS.items():
+        assert all(EXERCISES.homes[name].stem == companion for name in names)
+
+
+def cuts():
+    """(function, its companion, the companion with it cut), for each body and each line."""
+    for exercise in EXERCISES.functions:
+        companion = EXERCISES.homes[exercise.name].stem
+        for form, lines in [("tests", []), *(("blanks", [line]) for line in exercise.lines)]:
+            yield exercise.name, companion, faded.fade(SOURCES[companion], exercise.name, form,
+                                                       lines)
+
+
+@pytest.mark.parametrize(("name", "companion", "text"), list(cuts()))
+def test_what_is_cut_is_reported_as_still_to_write(told, name, companion, text):
+    found = told(companion, text)
+    assert found[name] == "write"
+    assert [other for other, word in found.items() if word == "write"] == [name]
+
+
+@pytest.mark.parametrize(("name", "old", "new"), [
+    ("Tensor.permute", "[self._stride[dim] for dim in order])", "self._stride)"),
+    ("Tensor.permute", "[self.shape[dim] for dim in order]",
+     "[self.shape[order.index(dim)] for dim in order]"),
+    ("Tensor.slice", "size[dim] = len(range(start, stop, step))",
+     "size[dim] = (stop - start) // step"),
+    ("Tensor.slice", "size[dim] = len(range(start, stop, step))", "size[dim] = stop - start"),
+    ("Tensor.slice", "size[dim] = len(range(start, stop, step))",
+     "size[dim] = -((start - stop) // step)"),
+    ("Tensor.slice", "stride[dim] *= step", "stride[dim] = step"),
+    ("Tensor.slice", "stride[dim] *= step", "pass"),
+    ("Tensor.slice", "self._offset + start * self._stride[dim])",
+     "self._offset + start * stride[dim])"),
+    ("Tensor.slice", "self._offset + start * self._stride[dim])", "self._offset + start)"),
+    ("Tensor.slice", "self._offset + start * self._stride[dim])", "start * self._stride[dim])"),
+    ("Tensor.slice", "return self.as_strided(size, stride, self._offset + start",
+     "return self.clone().as_strided(size, stride, self._offset + start"),
+    ("Tensor.expand", "(step if want == size else 0, *stride)", "(step, *stride)"),
+    ("Tensor.expand", "(step if want == size else 0, *stride)",
+     "(0 if size == 1 else step, *stride)"),
+    ("Tensor.expand", "(step if want == size else 0, *stride)",
+     "(step if dim >= new else 0, *stride)"),
+    ("Tensor.expand", "shape, stride = (want, *shape), (step",
+     "shape, stride = (size, *shape), (step"),
+    ("Tensor.expand", "shape, stride = (want, *shape), (step if want == size else 0, *stride)",
+     "shape, stride = (*shape, want), (*stride, step if want == size else 0)"),
+    ("Tensor.expand", "want = size if sizes[dim] == -1 and dim >= new else sizes[dim]",
+     "want = size if sizes[dim] == -1 else sizes[dim]"),
+    ("Tensor.expand", "want = size if sizes[dim] == -1 and dim >= new else sizes[dim]",
+     "want = sizes[dim]"),
+    ("Tensor.expand", "want = size if sizes[dim] == -1 and dim >= new else sizes[dim]",
+     "want = max(size, sizes[dim])"),
+    ("Tensor.expand", "size, step = self.shape[dim - new], self._stride[dim - new]",
+     "size, step = self.shape[dim], self._stride[dim]"),
+    ("Tensor.expand", "size, step = self.shape[dim - new], self._stride[dim - new]",
+     "size = self.shape[dim - new]"),
+    ("packed_strides", "= step\n        step *= sizes[dim]", "= step\n        step += sizes[dim]"),
+    ("packed_strides", "= step\n        step *= sizes[dim]", "= step\n        step = sizes[dim]"),
+    ("packed_strides", "strides[dim] = step\n        step *= sizes[dim]",
+     "step *= sizes[dim]\n        strides[dim] = step"),
+    ("packed_strides", "strides[dim] = step", "strides[fastest_first[dim]] = step"),
+    ("contiguous_strides", "sizes], reversed(range(len(sizes))))",
+     "sizes], range(len(sizes)))"),
+    ("contiguous_strides", "[max(size, 1) for size in sizes]", "sizes"),
+    ("contiguous_strides", "return packed_strides([max", "packed_strides([max"),
+    ("view_strides", "if numel % size:", "if False:"),
+    ("view_strides", "if 0 in sizes:", "if False:"),
+    ("view_strides", "(numel > 1 or wanted[-1] == 1)", "numel > 1"),
+    ("view_strides", "step * size", "step"),
+    ("view_strides", "found = (step, *found)", "found = (*found, step)"),
+    ("view_strides", "return strides if sizes == shape else contiguous_strides(shape)",
+     "return None"),
+    ("view_strides", "for numel, step in blocks(sizes, strides):",
+     "for numel, step in list(zip(sizes, strides))[::-1] or [(1, 1)]:"),
+    ("view_strides", "for numel, step in blocks(sizes, strides):",
+     "for numel, step in blocks([n for n in sizes if n > 1],"
+     " [s for n, s in zip(sizes, strides) if s]):"),
+    ("result_strides", "if strides is not None:", "if False:"),
+    ("result_strides", "if all(operand.shape == sizes for operand in operands):", "if True:"),
+    ("result_strides", "    return packed_strides(sizes, order)\n\n\ndef shared",
+     "    return contiguous_strides(sizes)\n\n\ndef shared"),
+    ("result_strides", "    if order == list(reversed(range(len(sizes)))):\n"
+                       "        return contiguous_strides(sizes)\n", ""),
+    ("result_strides", "[broadcast_strides(operand, sizes) for operand in operands])",
+     "[broadcast_strides(operand, sizes) for operand in operands[:1]])"),
+    ("result_strides", "[broadcast_strides(operand, sizes) for operand in operands])",
+     "[broadcast_strides(operand, sizes) for operand in operands[::-1]])"),
+    ("result_strides", "sizes = broadcast_shapes(*(operand.shape for operand in operands))",
+     "sizes = operands[0].shape"),
+    ("result_strides", "order = fastest_first(sizes, [broadcast",
+     "order = sorted(range(len(sizes)), key=lambda d: (operands[0].stride()[d], -d)); ([broadcast"),
+])
+def test_a_usual_mistake_fails_by_its_name(told, name, old, new):
+    companion = EXERCISES.homes[name].stem
+    text = SOURCES[companion]
+    assert text.count(old) == 1
+    assert told(companion, text.replace(old, new))[name] == "fails"
+
+
+def test_a_view_rule_that_asks_for_contiguity_fails(told):
+    body = """
+def view_strides(sizes, strides, shape):
+    return contiguous_strides(shape) if strides == contiguous_strides(sizes) else None
+"""
+    before = SOURCES["mini_tensor"].partition("# --- 5.")[0]
+    assert told("mini_tensor", before + body)["view_strides"] == "fails"
+
+
+def test_strides_of_size_one_that_reach_nothing_are_not_asked_for(told):
+    body = """
+def view_strides(sizes, strides, shape, rule=view_strides):
+    found = rule(sizes, strides, shape)
+    return found and tuple(7 if n == 1 else s for n, s in zip(shape, found))
+"""
+    text = SOURCES["mini_tensor"].partition("# --- 6.")[0] + body
+    assert told("mini_tensor", text)["view_strides"] == "passes"
+
+
+def test_stored_results_are_those_of_torch():
+    check = load(EXERCISES.check)
+    assert check.torch is torch
+    for name, cases in check.VIEWS.items():
+        for layout, arguments, stored in cases:
+            assert check.expected_view(name, layout, arguments, None) == stored
+    for name, cases in check.STRIDES.items():
+        for arguments, stored in cases:
+            assert check.expected_strides(name, arguments, 0) == stored, (name, arguments)
+
+
+def test_the_section_counts_chains_and_wrong_rules_as_the_tests_do():
+    text = (CHAPTERS / "01-tensors/mini-tensor.md").read_text(encoding="utf-8")
+    assert f"{test_mini_tensor.CHAINS:,} random chains" in text
+    assert f"{test_mini_tensor.CHAINS} 条随机操作链" in text
+    assert f"{len(test_mini_tensor.WRONG_RULES)} wrong rules" in text
+    assert f"{len(test_mini_tensor.WRONG_RULES)} 条错规则" in text
+
+
+# ---- the files in a folder, as a reader has them -------------------------------------------------
+
+@pytest.fixture
+def folder(tmp_path):
+    """All downloads, on a machine without torch, and without the tour."""
+    for name, text in faded.files(LIST).items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "torch.py").write_text("raise ImportError\n")
+    return tmp_path
+
+
+def run(*arguments, folder="/"):
+    return subprocess.run([sys.executable, "-E", "-s", *map(str, arguments)], capture_output=True,
+                          text=True, encoding="utf-8", cwd=folder, check=False)
+
+
+def test_the_files_work_alone_in_a_folder(folder):
+    names = set(faded.files(LIST))
+    assert names == {
+        "mini_tensor.py", "mini_tensor_layout.py", "mini_tensor_ops.py", "check_mini_tensor.py",
+        "mini_tensor_blanks.py", "mini_tensor_layout_blanks.py", "mini_tensor_from_tests.py",
+        "mini_tensor_layout_from_tests.py"}
+    for name in ("mini_tensor_blanks.py", "mini_tensor_from_tests.py", "mini_tensor.py"):
+        done = run(folder / name)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.splitlines() == [
+            "mini_tensor；下一步 · next: python3 check_mini_tensor.py"]
+
+
+def test_the_program_tells_by_its_status_what_passes(folder):
+    script = folder / "check_mini_tensor.py"
+    done = run(script)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.count("still to write") == 6
+    assert done.stdout.splitlines()[-1] == "还有没过的 · some checks fail"
+    for name in ("mini_tensor", "mini_tensor_layout"):
+        for end in faded.CUT.values():
+            shutil.copy(CODE / f"{name}.py", folder / f"{name}_{end}.py")
+    done = run(script)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == "全部通过 · all passed"
+    (folder / "mini_tensor_blanks.py").write_text("def broken(:\n")
+    done = run(script)
+    assert done.returncode == 1
+    assert "cannot be loaded: SyntaxError" in done.stdout
+    for file in folder.glob("mini_tensor*_*.py"):
+        file.unlink()
+    done = run(script)
+    assert (done.returncode, done.stdout.count("no file to check")) == (1, 1)
+
+
+# ---- the list on the page ------------------------------------------------------------------------
+
+@pytest.fixture
+def listing():
+    return BeautifulSoup(exercises.listing(EXERCISES, "folder"), "html.parser")
+
+
+def links(element):
+    return [link.get_text() for link in element.select("a[download]")]
+
+
+def test_the_page_links_the_files_that_are_made_and_no_other(listing):
+    assert {link["href"] for link in listing.select("a")} == {
+        f"folder/{name}" for name in faded.files(LIST)}
+    for lang in ("zh", "en"):
+        worked, blanks, tests = (item.select_one(f".lang-{lang}") for item in listing.select("li"))
+        assert links(worked) == ["mini_tensor_blanks.py"]
+        assert links(blanks) == ["mini_tensor_blanks.py", "mini_tensor_layout_blanks.py"]
+        assert links(tests) == ["check_mini_tensor.py", "mini_tensor_from_tests.py",
+                                "mini_tensor_layout_from_tests.py"]
+
+
+def test_the_page_names_each_function_beside_the_file_it_is_written_in(listing):
+    _, blanks, tests = listing.select("li .lang-en")
+    assert blanks.get_text().endswith(
+        "Tensor.slice, Tensor.expand (mini_tensor_blanks.py); "
+        "packed_strides, contiguous_strides (mini_tensor_layout_blanks.py)")
+    assert tests.get_text().endswith(
+        "view_strides (mini_tensor_from_tests.py); "
+        "result_strides (mini_tensor_layout_from_tests.py)")
+
+
+def test_the_page_says_which_files_must_lie_together(listing):
+    how, where = listing.select("p .lang-en")
+    assert links(how) == ["check_mini_tensor.py", *links(where)]
+    assert links(where) == ["mini_tensor.py", "mini_tensor_layout.py", "mini_tensor_ops.py"]
+    chinese = listing.select_one("p .lang-zh").get_text()
+    assert "mini_tensor_layout.py 和 mini_tensor_ops.py 放在一起" in chinese
