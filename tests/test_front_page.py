@@ -42,7 +42,7 @@ def boxes(html):
 
 
 def test_a_machine_with_sections_links_to_them_and_the_others_are_being_written(book):
-    found = boxes(front.machine_map(book))
+    found = boxes(front.machine_map(book, []))
     assert list(found) == ["Compiler", "Data loading", "Modules", "Autograd", "Tensors"]
     links = {name: [a["href"] for a in box.select("a")] for name, box in found.items()}
     assert links["Tensors"] == ["../chapters/01-tensors/storage.html"]
@@ -51,6 +51,24 @@ def test_a_machine_with_sections_links_to_them_and_the_others_are_being_written(
     assert planned == ["Compiler", "Data loading", "Modules"]
     assert all("being written" in found[name].text for name in planned)
     assert "being written" not in found["Tensors"].text
+
+
+def test_the_name_of_a_machine_leads_to_its_chapter_and_the_sheet_stands_last(book):
+    documents = ["chapters/01-tensors/index", "chapters/01-tensors/cheat-sheet"]
+    found = boxes(front.machine_map(book, documents))
+    name, *links = found["Tensors"].select("a")
+    assert name.find_parent("b")
+    assert name["href"] == "../chapters/01-tensors/index.html"
+    assert [link["href"] for link in links] == ["../chapters/01-tensors/storage.html",
+                                                "../chapters/01-tensors/cheat-sheet.html"]
+    assert not found["Autograd"].select("b a")
+
+
+def test_opening_and_cheat_sheet_are_no_sections(tmp_path):
+    section(tmp_path, "01-tensors", "storage", "存储 · Storage")
+    pages = [f"chapters/01-tensors/{name}" for name in ("index", "storage", "cheat-sheet")]
+    found = front.sections(tmp_path, ["book/index", *pages, "chapters/drafts"])
+    assert [one.document for ready in found.values() for one in ready] == [pages[1]]
 
 
 def test_every_section_in_the_contents_has_its_title_time_and_number_of_cards(book):
@@ -73,4 +91,4 @@ def test_time_grows_with_the_text_and_with_what_the_reader_does(cells, expected)
 
 def test_a_book_without_sections_says_so():
     assert ">None</span>" in front.section_table({})
-    assert all("is-planned" in box["class"] for box in boxes(front.machine_map({})).values())
+    assert all("is-planned" in box["class"] for box in boxes(front.machine_map({}, [])).values())

@@ -233,7 +233,8 @@ def test_a_changed_companion_is_reported_and_the_cells_executed(write, runs):
     assert sync.stale(section) is None
     (companions.CODE / "helper.py").write_text("X = 2\n")
     assert sync.stale(section).endswith(
-        "section.ipynb: a file of code/, matplotlibrc or the pinned torch changed; run `make sync`")
+        "section.ipynb: a file of code/, a recorded result, matplotlibrc or the "
+        "pinned torch changed; run `make sync`")
     sync.sync(section)
     assert len(runs) == 2
     assert sync.stale(section) is None
@@ -257,7 +258,7 @@ def test_changed_settings_of_matplotlib_are_reported_and_the_cells_executed(
     section = write(code("print(1)"))
     sync.sync(section)
     settings.write_text("svg.fonttype: path\n")
-    assert "code/, matplotlibrc or the pinned torch changed" in sync.stale(section)
+    assert "recorded result, matplotlibrc or the pinned torch changed" in sync.stale(section)
     sync.sync(section)
     assert len(runs) == 2
 

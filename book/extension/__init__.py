@@ -6,6 +6,7 @@ from book.extension import (
     assets,
     bilingual,
     cards,
+    chapter,
     complete,
     downloads,
     drawings,
@@ -23,6 +24,6 @@ from book.extension import (
 
 def setup(app):
     for concern in (slugs, bilingual, maths, drawings, predict, complete, cards, drill, downloads,
-                    exercises, front, status, web, lean, assets):
+                    exercises, front, chapter, status, web, lean, assets):
         concern.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -18,6 +18,7 @@ from book.extension.bilingual import raw, spans
 from book.extension.slugs import SEPARATOR
 from book.extension.tables import table
 from book.pipeline.notebook import code_cells
+from book.pipeline.paths import OPENING, SHEET, is_section
 
 PAGE = "book/index"
 HANDS_ON = 1.0  # minutes for each cell in which the reader predicts or writes
@@ -52,6 +53,8 @@ COMPILER = Machine("05-compile", "step = torch.compile(step)", ("编译", "Compi
 MACHINES = (TENSORS, AUTOGRAD, MODULES, LOADER, COMPILER)  # in the order of the chapters
 NAMES = {machine.chapter: machine.name for machine in MACHINES}
 PLANNED = ("编写中", "being written")
+HEAD = [("节", "Section"), ("时间", "Time"), ("卡片", "Cards")]
+SHEET_TITLE = ("速查表", "Cheat sheet")
 
 
 class Section(NamedTuple):
@@ -66,11 +69,9 @@ class Section(NamedTuple):
 def sections(root: Path, documents: list[str]) -> dict[str, list[Section]]:
     """Chapter folder -> its sections that are pages of the book, in the order of `documents`."""
     found: dict[str, list[Section]] = {}
-    for document in documents:
-        match document.split("/"):
-            case ["chapters", chapter, _]:
-                file = root / f"{document}.ipynb"
-                found.setdefault(chapter, []).append(_section(file, document))
+    for document in filter(is_section, documents):
+        chapter = document.split("/")[1]
+        found.setdefault(chapter, []).append(_section(root / f"{document}.ipynb", document))
     return found
 
 
@@ -93,24 +94,32 @@ def minutes(book: nbformat.NotebookNode) -> int:
     return 5 * max(1, math.ceil((words / WORDS + acts * HANDS_ON) / 5))
 
 
-def machine_map(found: dict[str, list[Section]]) -> str:
+def machine_map(found: dict[str, list[Section]], documents: list[str]) -> str:
     """One training step: the compiler before the loop, its frame around what it takes over."""
-    inner = "".join(_box(machine, found) for machine in (MODULES, AUTOGRAD, TENSORS))
-    return (f'<div class="machine-map">{_box(COMPILER, found)}{_box(LOADER, found)}'
+    boxes = {machine: _box(machine, found.get(machine.chapter, []), documents)
+             for machine in MACHINES}
+    inner = "".join(boxes[machine] for machine in (MODULES, AUTOGRAD, TENSORS))
+    return (f'<div class="machine-map">{boxes[COMPILER]}{boxes[LOADER]}'
             f'<div class="machine-frame">{inner}</div></div>')
 
 
-def _box(machine: Machine, found: dict[str, list[Section]]) -> str:
-    ready = found.get(machine.chapter, [])
-    links = "".join(f"<li>{_link(section)}</li>" for section in ready)
+def _box(machine: Machine, ready: list[Section], documents: list[str]) -> str:
+    """A machine: its name leads to the opening of its chapter, if there is one."""
+    opening, sheet = (f"chapters/{machine.chapter}/{page}" for page in (OPENING, SHEET))
+    items = [link(section.document, section.title) for section in ready]
+    if sheet in documents:
+        items.append(link(sheet, SHEET_TITLE))
+    links = "".join(f"<li>{item}</li>" for item in items)
     state = f"<ul>{links}</ul>" if ready else f'<p class="planned">{spans(*PLANNED)}</p>'
+    name = link(opening, machine.name) if opening in documents else spans(*machine.name)
     return (f'<div class="machine{"" if ready else " is-planned"}">'
             f"<code>{html.escape(machine.code)}</code>"
-            f"<div><b>{spans(*machine.name)}</b><p>{spans(*machine.job)}</p>{state}</div></div>")
+            f"<div><b>{name}</b><p>{spans(*machine.job)}</p>{state}</div></div>")
 
 
-def _link(section: Section) -> str:
-    return f'<a href="../{section.document}.html">{spans(*section.title)}</a>'
+def link(document: str, title: tuple[str, str], up: str = "../") -> str:
+    """A link from a page that is `up` below the root of the book."""
+    return f'<a href="{up}{document}.html">{spans(*title)}</a>'
 
 
 def section_table(found: dict[str, list[Section]]) -> str:
@@ -118,11 +127,14 @@ def section_table(found: dict[str, list[Section]]) -> str:
     rows = []
     for machine in MACHINES:
         for section in found.get(machine.chapter, []):
-            rows.append([machine.name, Markup(_link(section)),
-                         (f"约 {section.minutes} 分钟", f"about {section.minutes} min"),
-                         section.cards])
-    head = [("机器", "Machine"), ("节", "Section"), ("时间", "Time"), ("卡片", "Cards")]
-    return table(head, rows)
+            rows.append([machine.name, *facts(section)])
+    return table([("机器", "Machine"), *HEAD], rows)
+
+
+def facts(section: Section, up: str = "../") -> list[object]:
+    """The cells of a section in a table with `HEAD`."""
+    return [Markup(link(section.document, section.title, up)),
+            (f"约 {section.minutes} 分钟", f"about {section.minutes} min"), section.cards]
 
 
 class FillFront(SphinxTransform):
@@ -133,11 +145,13 @@ class FillFront(SphinxTransform):
     def apply(self, **kwargs) -> None:
         if self.env.docname != PAGE:
             return
-        found = sections(Path(self.env.srcdir), list(self.env.external_site_map))
-        parts = {"the-five-machines": machine_map, "sections": section_table}
+        documents = list(self.env.external_site_map)
+        found = sections(Path(self.env.srcdir), documents)
+        parts = {"the-five-machines": machine_map(found, documents),
+                 "sections": section_table(found)}
         headed = {part["ids"][0]: part for part in self.document.findall(nodes.section)}
-        for name, make in parts.items():
-            headed[name].append(raw(make(found)))
+        for name, part in parts.items():
+            headed[name].append(raw(part))
 
 
 def setup(app):

@@ -26,6 +26,9 @@ CAPTION = re.compile(
     r'(?P<open><span class="caption-text">|<p class="title logo__title">)'
     r"(?P<zh>[^<]*?) · (?P<en>[^<]*?)(?P<close></span>|</p>)"
 )
+# The theme's toggle of a chapter in the sidebar is an icon alone; a screen reader needs a name.
+TOGGLE = '<summary><span class="toctree-toggle" role="presentation">'
+TOGGLE_NAME = ("展开或收起本章各节", "Show or hide the sections of this chapter")
 ICON_RULE = re.compile(
     r'((?:\.fa-[a-z0-9-]+(?::before)?,?)+)\{(?:--fa:"[^"]*"|content:"[^"]*")\}'
 )
@@ -54,7 +57,7 @@ def finish(app, exception) -> None:
     out = Path(app.outdir)
     for page in out.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
-        page.write_text(CAPTION.sub(split_caption, text), encoding="utf-8")
+        page.write_text(named_toggles(CAPTION.sub(split_caption, text)), encoding="utf-8")
     cut_rules(out)
     cut_icons(out)
     cut_maths_fonts(out)
@@ -66,6 +69,11 @@ def finish(app, exception) -> None:
 
 def split_caption(match: re.Match) -> str:
     return match["open"] + spans(match["zh"], match["en"], escape=False) + match["close"]
+
+
+def named_toggles(page: str) -> str:
+    name = f'<span class="visually-hidden">{spans(*TOGGLE_NAME)}</span>'
+    return page.replace(TOGGLE, TOGGLE.replace("<summary>", f"<summary>{name}"))
 
 
 def used_icons(out: Path) -> set[str]:

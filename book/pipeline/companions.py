@@ -1,4 +1,5 @@
-"""Which files of `code/` a program imports: what it computed is stale when one of them changes."""
+"""Which files of `code/` a program imports and which measured results it shows: what it computed
+is stale when one of them changes."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from collections.abc import Iterable
 from itertools import accumulate
 from pathlib import Path
 
-from book.pipeline.paths import CODE
+from book.pipeline.paths import CODE, RESULTS
 
 MAGIC = re.compile(r"^([ \t]*)[%!].*", re.M)
 
@@ -25,10 +26,32 @@ def files(programs: Iterable[str]) -> set[Path]:
     return found
 
 
+def results(programs: Iterable[str]) -> set[Path]:
+    """Files that the programs show by `inside.recorded`; all, where a name is only computed."""
+    found: set[Path] = set()
+    for program in programs:
+        for name in _recorded(program):
+            found |= set(RESULTS.glob("*.json" if name is None else f"{name}.json"))
+    return found
+
+
 def digests(programs: Iterable[str]) -> dict[str, str]:
-    """Path below `code/` -> sha256, for each of these files."""
-    return {file.relative_to(CODE).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
-            for file in sorted(files(programs))}
+    """Path -> sha256 of each of these files; those of `code/` are named from there."""
+    programs = list(programs)
+    code = files(programs)
+    shown = results([*programs, *(file.read_text(encoding="utf-8") for file in code)])
+    named = {**{file.relative_to(CODE).as_posix(): file for file in sorted(code)},
+             **{f"results/{file.name}": file for file in sorted(shown)}}
+    return {name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in named.items()}
+
+
+def _recorded(source: str) -> set[str | None]:
+    """What a piece of Python gives to `recorded`: names of results, None for what is no literal."""
+    calls = (node for node in ast.walk(_tree(source)) if isinstance(node, ast.Call)
+             and getattr(node.func, "id", getattr(node.func, "attr", None)) == "recorded")
+    first = (call.args[0] if call.args else None for call in calls)
+    return {arg.value if isinstance(arg, ast.Constant) and isinstance(arg.value, str) else None
+            for arg in first}
 
 
 def _modules(source: str, package: Path) -> set[str]:

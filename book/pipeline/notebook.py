@@ -72,7 +72,8 @@ def source_digest(path: Path) -> str:
 def program_digest(notebook: NotebookNode) -> str:
     """Changes when the outputs may change.
 
-    It covers code cells, companions they import, matplotlib's settings and the pinned torch.
+    It covers code cells, companions they import, recorded results they show, matplotlib's
+    settings and the pinned torch.
     """
     cells = [(c.source, c.metadata.get("tags", [])) for c in code_cells(notebook)]
     imported = companions.digests(source for source, _ in cells)

@@ -13,7 +13,16 @@ NOTEBOOKS = ("chapters", "book/index.ipynb")  # where nbval finds all of them
 SITE = ROOT / "_build" / "html"
 BUNDLES = ROOT / "_build" / "web"  # what esbuild makes of book/web
 NPM = ROOT / "node_modules"
+OPENING, SHEET = "index", "cheat-sheet"  # pages of a chapter that are no sections: no cards, no row
 RESULTS = ROOT / "benchmarks" / "results"  # written by the commands that record, never by a build
+
+
+def is_section(document: str) -> bool:
+    """Whether a page, as in `chapters/01-tensors/storage-and-strides`, is a section of the book."""
+    match document.split("/"):
+        case [CHAPTERS.name, _, page]:
+            return page not in (OPENING, SHEET)
+    return False
 
 
 def relative(path: Path) -> str:

@@ -47,8 +47,8 @@ def stale(source: Path) -> str | None:
     if record.get("source") != nb.source_digest(source):
         return f"{relative(target)}: older than {relative(source)}; run `make sync`"
     if record.get("program") != nb.program_digest(nb.read_source(source)):
-        return (f"{relative(target)}: a file of code/, matplotlibrc or the pinned torch changed; "
-                f"run `make sync`")
+        return (f"{relative(target)}: a file of code/, a recorded result, matplotlibrc or the "
+                f"pinned torch changed; run `make sync`")
     return None
 
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from benchmarks import chromium
-from book.pipeline.paths import CHAPTERS, ROOT, SITE
+from book.pipeline.paths import ROOT, SITE, is_section
 from book.pipeline.serve import served
 
 NO_SITE = "no site in _build/html; run make site"
@@ -29,8 +29,8 @@ def pages():
 
 
 def sections():
-    """Pages made from a notebook of a chapter."""
-    return [page for page in pages() if page.startswith(CHAPTERS.name)]
+    """Pages made from a section of a chapter, which has predictions and cards."""
+    return [page for page in pages() if is_section(page.removesuffix(".html"))]
 
 
 def pytest_generate_tests(metafunc):

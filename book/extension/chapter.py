@@ -1,0 +1,79 @@
+"""A chapter's opening lists its sections; its cheat sheet folds the cells that check it.
+
+    chapters/01-tensors/index           the opening: what there is, what one will be able to do
+    chapters/01-tensors/cheat-sheet     one printed page; its cells are for the screen only
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from docutils import nodes
+from markupsafe import Markup
+from sphinx.transforms import SphinxTransform
+
+from book.extension.bilingual import raw, spans
+from book.extension.front import HEAD, SHEET_TITLE, Section, facts, link, sections
+from book.extension.predict import code_cells
+from book.extension.tables import table
+from book.pipeline.paths import OPENING, SHEET
+
+LIST = "sections-of-this-chapter"  # id of the section that gets the list
+UP = "../../"  # from a page of a chapter to the root of the book
+CHECKS = ("证明", "Proof")
+ONE_PAGE = ("可打印，A4 一页", "prints on one A4 page")
+
+
+def page_of(docname: str) -> tuple[str, str]:
+    """Chapter and page of a document in a chapter's folder; of any other, two empty strings."""
+    match docname.split("/"):
+        case ["chapters", chapter, page]:
+            return chapter, page
+    return "", ""
+
+
+def listing(ready: list[Section], sheet: str | None) -> str:
+    """Per section: about how long it takes, how many cards it has; below, the cheat sheet."""
+    rows = [facts(section, UP) for section in ready]
+    if sheet:
+        rows.append([Markup(link(sheet, SHEET_TITLE, UP)), ONE_PAGE, ""])
+    return table(HEAD, rows)
+
+
+class ListSections(SphinxTransform):
+    """Put the list below the text of its heading in a chapter's opening."""
+
+    default_priority = 450
+
+    def apply(self, **kwargs) -> None:
+        chapter, page = page_of(self.env.docname)
+        if page != OPENING:
+            return
+        documents = list(self.env.external_site_map)
+        ready = sections(Path(self.env.srcdir), documents).get(chapter, [])
+        sheet = f"chapters/{chapter}/{SHEET}"
+        headed = {part["ids"][0]: part for part in self.document.findall(nodes.section)}
+        headed[LIST].append(raw(listing(ready, sheet if sheet in documents else None)))
+
+
+class FoldChecks(SphinxTransform):
+    """Mark the cheat sheet for its print style, and fold its cells, each where it stands."""
+
+    default_priority = 510
+
+    def apply(self, **kwargs) -> None:
+        if page_of(self.env.docname)[1] != SHEET:
+            return
+        next(self.document.findall(nodes.section))["classes"].append(SHEET)
+        for cell in code_cells(self.document):
+            if "tag_setup" not in cell["classes"]:
+                position, parent = cell.parent.index(cell), cell.parent
+                parent.remove(cell)
+                parent.insert(position, [
+                    raw(f'<details class="fold proof"><summary>{spans(*CHECKS)}</summary>'),
+                    cell, raw("</details>")])
+
+
+def setup(app):
+    app.add_transform(ListSections)
+    app.add_transform(FoldChecks)
