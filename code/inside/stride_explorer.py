@@ -2,9 +2,12 @@
 
 `StrideExplorer` is an anywidget around `book/web/stride-explorer.js`, the same file that the
 page loads without a kernel. What is drawn in the browser and what this object holds follow each
-other. Without JavaScript a table of addresses stands in its place.
+other, and a chain typed there is executed here, by torch. Without JavaScript a table of addresses
+stands in its place.
 """
 
+import html
+import re
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -12,20 +15,38 @@ from pathlib import Path
 import anywidget
 import torch
 from ipywidgets.widgets.trait_types import TypedTuple
-from traitlets import Int, TraitError, validate
+from traitlets import Int, TraitError, Unicode, observe, validate
+
+from inside.tensor_chain import ChainError, chain_on, length_of, run_chain
 
 LIMIT = 64  # elements and storage cells a reader can still see at once
+DIMS = 6
+ITEMSIZES = (1, 2, 4, 8, 16)
 ESM = Path(__file__).resolve().parents[2] / "book" / "web" / "stride-explorer.js"
-if not ESM.is_file():
-    raise ImportError(
-        f"inside.stride_explorer: {ESM.name} is missing; use `inside` from a clone of the book, "
-        "where it lies in book/web/"
-    )
+PARTS = ("layout", "parse", "operations", "style", "words")  # each after those it imports from
+IMPORT = re.compile(r'^import [^;]* from "\./[^"]*";\n', re.MULTILINE)
+
+
+def joined_module():
+    """The module and the parts that it imports as one text, without an import.
+
+    anywidget loads a module from a blob, where a relative import has no base. Nothing has to be
+    renamed: no two parts use one name at the top level (a clash would be a syntax error).
+    Raises `ImportError` where the files are not at hand.
+    """
+    files = [*(ESM.parent / "strides" / f"{part}.js" for part in PARTS), ESM]
+    try:
+        return "".join(IMPORT.sub("", file.read_text(encoding="utf-8")) for file in files)
+    except FileNotFoundError as error:
+        raise ImportError(
+            f"inside.stride_explorer: {Path(error.filename).name} is missing; use `inside` from a "
+            "clone of the book, where it lies in book/web/"
+        ) from None
 
 
 def contiguous_strides(shape):
-    """Row-major strides of `shape`: each is the product of the sizes to its right."""
-    return tuple(prod(shape[d + 1 :]) for d in range(len(shape)))
+    """Row-major strides: products of the sizes to the right, where a size of 0 counts as 1."""
+    return tuple(prod(max(n, 1) for n in shape[d + 1 :]) for d in range(len(shape)))
 
 
 def needed(shape, strides, offset):
@@ -56,45 +77,70 @@ def refusal(shape, strides, offset, size):
 
 def undrawable(shape, size):
     """Why the widget does not draw a view that torch may accept, or None."""
-    if not 1 <= len(shape) <= 3 or any(n < 1 for n in shape):
-        return f"shape {shape}: the explorer draws 1 to 3 dimensions of size 1 or more"
+    if len(shape) > DIMS:
+        return f"shape {shape} has {len(shape)} dimensions; the explorer draws at most {DIMS}"
     if prod(shape) > LIMIT:
         return f"shape {shape} has {prod(shape)} elements; the explorer draws at most {LIMIT}"
-    if not 1 <= size <= LIMIT:
-        return f"a storage of {size} elements; the explorer draws 1 to {LIMIT}, so take a small one"
+    if not 0 <= size <= LIMIT:
+        return f"a storage of {size} elements; the explorer draws 0 to {LIMIT}, so take a small one"
     return None
 
 
 class StrideExplorer(anywidget.AnyWidget):
-    """Widget over one strided view; `shape`, `strides`, `offset`, `size` count elements.
+    """Widget over one strided tensor; `shape`, `strides`, `offset`, `size` count elements.
 
     `strides` default to contiguous ones, `size` (the storage) to 12 or what the view needs.
-    Traits can be assigned; to change several at once (another number of dimensions) use
-    `with w.hold_trait_notifications():`. Raises `ValueError` where torch would refuse the view
-    or where it has more than 64 elements or storage cells.
+    `chain` is how the tensor was made, such as `"x.view(3, 4).t()"` with `x = torch.arange(size)`;
+    where it is given torch executes it and the other numbers follow; it is empty where they were
+    set by hand. `itemsize` is in bytes. Traits can be assigned; to change several at once (another
+    number of dimensions) use `with w.hold_trait_notifications():`. Raises `ValueError` where torch
+    would refuse the view or where it has more than 64 elements or storage cells.
     """
 
-    _esm = ESM
+    _esm = joined_module()
     shape = TypedTuple(trait=Int()).tag(sync=True)
     strides = TypedTuple(trait=Int()).tag(sync=True)
     offset = Int().tag(sync=True)
     size = Int().tag(sync=True)
+    chain = Unicode().tag(sync=True)
+    itemsize = Int(8).tag(sync=True)
 
-    def __init__(self, shape=(3, 4), strides=None, offset=0, size=None):
+    def __init__(self, shape=(3, 4), strides=None, offset=0, size=None, chain="", itemsize=8):
         shape = tuple(shape)
         strides = contiguous_strides(shape) if strides is None else tuple(strides)
         if size is None:
             size = max(12, needed(shape, strides, offset) if len(shape) == len(strides) else 0)
+        self.cells = None
+        if chain:
+            chain = with_length(chain, size)
+            shape, strides, offset, size = layout(result(chain))
         check(shape, strides, offset, size)
-        super().__init__(shape=shape, strides=strides, offset=offset, size=size)
+        super().__init__(shape=shape, strides=strides, offset=offset, size=size, chain=chain,
+                         itemsize=itemsize)
 
     @classmethod
     def of(cls, tensor):
-        """The explorer of a real strided tensor and its whole storage; raises `ValueError`."""
+        """The explorer of a real strided tensor and its whole storage; raises `ValueError`.
+
+        `tensor` of the widget then lies in that storage too, so writing to it writes there. In a
+        typed chain `x` is the whole storage in one dimension.
+        """
         if tensor.layout != torch.strided:
             raise ValueError(f"a {tensor.layout} tensor has no strides; pass a dense tensor")
-        size = tensor.untyped_storage().nbytes() // tensor.element_size()
-        return cls(tensor.shape, tensor.stride(), tensor.storage_offset(), size)
+        *view, size = layout(tensor)
+        widget = cls(*view, size, itemsize=tensor.element_size())
+        widget.cells = tensor.detach().as_strided((size,), (1,), 0)
+        return widget
+
+    @property
+    def tensor(self):
+        """The tensor that is shown, made by torch; a chain that copies copies at each call."""
+        if self.chain:
+            return result(self.chain, self.cells)
+        cells = self.cells
+        if cells is None or len(cells) != self.size:
+            cells = torch.arange(self.size)
+        return cells.as_strided(self.shape, self.strides, self.offset)
 
     @validate("shape", "strides", "offset", "size")
     def _accept(self, proposal):
@@ -103,6 +149,37 @@ class StrideExplorer(anywidget.AnyWidget):
         view[proposal["trait"].name] = proposal["value"]
         check(**view)
         return proposal["value"]
+
+    @validate("chain")
+    def _accept_chain(self, proposal):
+        """Execute the chain once: torch's refusal is raised as `ViewError`, nothing changes."""
+        if not proposal["value"]:
+            return ""
+        length = len(self.cells) if self.cells is not None else self.size
+        chain = with_length(proposal["value"], length_of(self.chain) if self.chain else length)
+        check(*layout(result(chain, self.cells)))
+        return chain
+
+    @validate("itemsize")
+    def _accept_itemsize(self, proposal):
+        if proposal["value"] not in ITEMSIZES:
+            raise ViewError(f"itemsize {proposal['value']}: one of {ITEMSIZES} bytes")
+        return proposal["value"]
+
+    @observe("shape", "strides", "offset", "size", "chain")
+    def _follow(self, change):
+        """A new chain sets the numbers; new numbers that are not those of the chain end it."""
+        if not self.chain:
+            return
+        now = (self.shape, self.strides, self.offset, self.size)
+        made = layout(result(self.chain, self.cells))
+        if made == now:
+            return
+        if change["name"] != "chain":
+            self.chain = ""
+            return
+        with self.hold_trait_notifications():
+            self.shape, self.strides, self.offset, self.size = made
 
     def addresses(self):
         """Address of every element, nested lists of the shape of the tensor, in elements."""
@@ -126,6 +203,31 @@ class StrideExplorer(anywidget.AnyWidget):
         return {**data, "text/html": fallback(self)}, metadata
 
 
+def layout(tensor):
+    """(shape, strides, offset, elements of the storage) of a tensor, as plain tuples and ints."""
+    size = tensor.untyped_storage().nbytes() // tensor.element_size()
+    return tuple(tensor.shape), tensor.stride(), tensor.storage_offset(), size
+
+
+def with_length(chain, length):
+    """The chain with `torch.arange(length)` in the place of `x`; raises `ViewError`."""
+    try:
+        return chain_on(chain, length)
+    except ChainError as error:
+        raise ViewError(str(error)) from error
+
+
+def result(chain, cells=None):
+    """The tensor at the end of a chain; raises `ViewError` where torch refuses a step.
+
+    `x = torch.arange(n)` is replaced by `cells` where those are n elements.
+    """
+    try:
+        return run_chain(chain, cells)[-1]
+    except (ChainError, RuntimeError, IndexError, TypeError, ValueError) as error:
+        raise ViewError(f"chain {chain!r}: {str(error).partition(chr(10))[0]}") from error
+
+
 class ViewError(ValueError, TraitError):
     """A view torch refuses or the widget cannot draw; as a TraitError it rolls a change back."""
 
@@ -139,24 +241,26 @@ def check(shape, strides, offset, size):
 
 def fallback(view):
     """The custom element with a table of addresses inside, for pages without JavaScript."""
-    attributes = " ".join(
-        f'{name}="{",".join(map(str, value))}"'
-        for name, value in [
-            ("shape", view.shape),
-            ("strides", view.strides),
-            ("offset", [view.offset]),
-            ("size", [view.size]),
-        ]
-    )
-    return f"<stride-explorer {attributes}>\n{table(view)}\n</stride-explorer>"
+    attributes = {
+        "shape": ",".join(map(str, view.shape)),
+        "strides": ",".join(map(str, view.strides)),
+        "offset": view.offset,
+        "size": view.size,
+    }
+    if view.chain:
+        attributes["chain"] = html.escape(view.chain)
+    if view.itemsize != StrideExplorer.itemsize.default_value:
+        attributes["itemsize"] = view.itemsize
+    listed = " ".join(f'{name}="{value}"' for name, value in attributes.items())
+    return f"<stride-explorer {listed}>\n{table(view)}\n</stride-explorer>"
 
 
 def table(view):
     """One row per index of the leading dimensions, one column per index of the last."""
-    *lead, columns = view.shape
-    head = "".join(f'<th scope="col">{j}</th>' for j in range(columns))
+    *lead, columns = view.shape or (1,)  # the one element of a 0-dim tensor has no index
+    head = "".join(f'<th scope="col">{j if view.shape else ""}</th>' for j in range(columns))
     rows = [table_row(view, index) for index in product(*map(range, lead))]
-    corner = f"t[{', '.join('ijk'[: len(view.shape)])}]"
+    corner = f"t[{', '.join('ijklmn'[: len(view.shape)]) or '()'}]"
     caption = (
         '<span class="lang-zh" lang="zh-Hans">每个元素落在存储的几号格</span> '
         '<span class="lang-en" lang="en">The storage cell of each element, by number</span>'
@@ -167,7 +271,7 @@ def table(view):
 
 def table_row(view, index):
     """Addresses along the last dimension at the leading `index`; without one the row is `t`."""
-    *lead, step = view.strides
+    *lead, step = view.strides or (0,)
     start = view.offset + sum(i * s for i, s in zip(index, lead, strict=True))
-    cells = "".join(f"<td>{start + j * step}</td>" for j in range(view.shape[-1]))
+    cells = "".join(f"<td>{start + j * step}</td>" for j in range(prod(view.shape[-1:])))
     return f'<tr><th scope="row">{", ".join(map(str, index)) or "t"}</th>{cells}</tr>'

@@ -5,10 +5,15 @@ import re
 import pytest
 import torch
 
+from inside.stride_explorer import joined_module
+from tests.browser.test_accessibility import AXE, RULES, RUN
+
 pytestmark = pytest.mark.browser
 
 PAGE = "chapters/01-tensors/storage-and-strides.html"
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
+CHAIN = "stride-explorer [name=chain]"
+STEPS = ".se-steps button"
 
 
 @pytest.fixture(params=["zh", "en"])
@@ -33,8 +38,35 @@ def focused(page, name):
 
 def type_over(page, text):
     page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
     page.keyboard.type(text)
 
+
+def paste_over(page, text):
+    """All at once: no half of the text is shown in between."""
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
+    page.keyboard.insert_text(text)
+
+
+def type_chain(page, tab_to, text):
+    tab_to(page, CHAIN)
+    type_over(page, text)
+
+
+def complaint(page):
+    """What is said below the field; it must speak the language of the page."""
+    message = page.get_by_role("alert").inner_text().strip()
+    assert message.endswith((".", "。"))
+    assert bool(CHINESE.search(message)) == (page.lang == "zh")
+    return message
+
+
+def stale(page):
+    return page.locator(".se-frame[data-stale]").count() == 1
+
+
+# ---- by hand -----------------------------------------------------------------------------------
 
 def test_strides_typed_by_keyboard_give_the_addresses_of_torch(page, tab_to):
     assert addresses(page) == as_strided((3, 4), (4, 1))
@@ -46,28 +78,167 @@ def test_strides_typed_by_keyboard_give_the_addresses_of_torch(page, tab_to):
     tab_to(page, "[name=offset]", limit=1)
     type_over(page, "3")
     assert addresses(page) == as_strided((3, 4), (1, 2), 3)
+    assert page.locator(CHAIN).input_value() == "x.as_strided((3, 4), (1, 2), 3)"
 
 
 def test_a_shape_typed_by_keyboard_starts_contiguous(page, tab_to):
     tab_to(page, "stride-explorer [name=shape]")
-    type_over(page, "2, 3, 2")
+    type_over(page, "2×3×2")
     assert addresses(page) == as_strided((2, 3, 2), (6, 2, 1))
     tab_to(page, "[name=stride2]", limit=3)
     type_over(page, "0")
     assert addresses(page) == as_strided((2, 3, 2), (6, 2, 0))
 
 
+def test_a_shape_that_does_not_fit_is_mended_by_its_strides(page, tab_to):
+    tab_to(page, "stride-explorer [name=shape]")
+    type_over(page, "10, 3")
+    assert "30" in complaint(page)
+    assert stale(page)
+    tab_to(page, "[name=stride0]", limit=1)
+    type_over(page, "1")
+    assert addresses(page) == as_strided((10, 3), (1, 1))
+    assert not stale(page)
+
+
+@pytest.mark.parametrize(("field", "text"), [
+    ("stride0", "-1"), ("stride0", "5"), ("stride1", ""), ("shape", "3,,4"), ("size", "11"),
+    ("shape", "9, 9"), ("offset", "1.5"), ("size", "65"),
+])
+def test_bad_input_is_explained_and_the_last_good_view_stays(page, tab_to, field, text):
+    tab_to(page, f"stride-explorer [name={field}]")
+    before = addresses(page)
+    paste_over(page, text)
+    complaint(page)
+    assert addresses(page) == before
+    assert stale(page)
+    assert focused(page, "aria-invalid") == "true"
+    assert focused(page, "aria-describedby") == page.get_by_role("alert").get_attribute("id")
+    below = page.get_by_role("alert").bounding_box()["y"]
+    assert below > page.locator(f"stride-explorer [name={field}]").bounding_box()["y"]
+
+
+# ---- chains ------------------------------------------------------------------------------------
+
 def test_every_preset_shows_the_addresses_of_its_own_code(page, tab_to):
     codes = page.locator(".se-presets code").all_inner_texts()
-    assert len(codes) == 6
+    assert len(codes) == 8
     for code in codes:
         tab_to(page, "stride-explorer .se-presets button")
         assert page.evaluate("document.activeElement.querySelector('code').textContent") == code
         page.keyboard.press("Enter")
-        expected = eval(code, {"x": torch.arange(12)})
+        t = eval(code, {"x": torch.arange(12)})
+        storage = torch.arange(t.untyped_storage().nbytes() // 8)
+        expected = storage.as_strided(t.shape, t.stride(), t.storage_offset())
         assert addresses(page) == expected.flatten().tolist()
         assert page.locator(".se-presets [aria-pressed=true] code").inner_text() == code
+        assert page.locator(CHAIN).input_value() == code
 
+
+def test_a_chain_shows_each_step_as_torch_makes_it(page, tab_to):
+    type_chain(page, tab_to, "x.view(3, 4).t()[1:, ::2].expand(2, 3, 2).contiguous()")
+    x = torch.arange(12)
+    made = [x, x.view(3, 4), x.view(3, 4).t(), x.view(3, 4).t()[1:, ::2]]
+    made += [made[-1].expand(2, 3, 2), made[-1].expand(2, 3, 2).contiguous()]
+    rows = [button.locator("code").all_inner_texts() for button in page.locator(STEPS).all()]
+    assert [row[0] for row in rows] == ["x", ".view(3, 4)", ".t()", "[1:, ::2]",
+                                        ".expand(2, 3, 2)", ".contiguous()"]
+    assert [row[1:] for row in rows] == [
+        [str(tuple(t.shape)), str(t.stride()), str(t.storage_offset())] for t in made]
+    new, view, copy = ("新建", "视图", "复制") if page.lang == "zh" else ("new", "view", "copy")
+    kinds = [kind.inner_text().strip() for kind in page.locator(".se-kind").all()]
+    assert kinds == [new, view, view, view, view, copy]
+    cells = page.locator(".se-storage [role=option]").all()
+    values = [str(value) for value in made[-1].flatten().tolist()]
+    assert [cell.get_attribute("data-value") for cell in cells] == values
+
+
+def test_a_step_chosen_by_keyboard_is_shown_and_the_chain_stays(page, tab_to):
+    text = "x.view(3, 4).t()[1:, ::2]"
+    type_chain(page, tab_to, text)
+    tab_to(page, f"{STEPS}[data-step='2']", limit=3)
+    page.keyboard.press("Enter")
+    assert addresses(page) == as_strided((4, 3), (1, 4))
+    assert focused(page, "aria-pressed") == "true"
+    assert page.locator(CHAIN).input_value() == text
+    assert page.locator("stride-explorer").get_attribute("chain") == (
+        "torch.arange(12).view(3, 4).t()")
+    tab_to(page, f"{STEPS}[data-step='3']", limit=1)
+    page.keyboard.press(" ")
+    assert addresses(page) == torch.arange(12).view(3, 4).t()[1:, ::2].flatten().tolist()
+
+
+@pytest.mark.parametrize(("text", "refused", "words"), [
+    ("x.view(3, 4).t().view(12)", ".view(12)", "stride[0]"),
+    ("x.view(5, 3)", ".view(5, 3)", "15"),
+    ("x.view(3, 4)[3]", "[3]", "dim=0"),
+    ("x.view(3, 4)[::-1]", "[::-1]", "flip"),
+    ("x.frob()", ".frob()", "as_strided"),
+])
+def test_a_chain_that_torch_refuses_is_explained_at_its_step(page, tab_to, text, refused, words):
+    before = addresses(page)
+    tab_to(page, CHAIN)
+    paste_over(page, text)
+    page.keyboard.press("Enter")
+    message = complaint(page)
+    assert message.startswith(refused)
+    assert words in message
+    assert page.locator(f"{STEPS}:disabled code").inner_text() == refused
+    assert focused(page, "aria-invalid") == "true"
+    assert stale(page)
+    assert addresses(page) == before
+    assert page.locator(f"{STEPS}[aria-pressed=true]").count() == 0
+    page.locator(STEPS).first.click()
+    assert addresses(page) == list(range(12))
+    assert not stale(page)
+
+
+def test_a_half_typed_chain_is_left_in_peace_until_the_reader_pauses(visit):
+    page = visit().open(PAGE, lang="en")
+    page.clock.install()
+    page.locator(CHAIN).fill("x.view(3,")
+    page.clock.run_for(300)
+    assert page.get_by_role("alert").inner_text() == ""
+    assert not stale(page)
+    page.clock.run_for(300)
+    assert page.get_by_role("alert").inner_text().startswith("Not finished")
+    page.locator(CHAIN).fill("x.view(4, 3)")
+    assert page.get_by_role("alert").inner_text() == ""
+    assert addresses(page) == list(range(12))
+
+
+def test_the_length_of_x_counts_for_the_chain(page, tab_to):
+    type_chain(page, tab_to, "x.view(-1, 4)")
+    page.locator("stride-explorer [name=size]").fill("8")
+    assert addresses(page) == list(range(8))
+    page.locator(CHAIN).fill("torch.arange(6).view(3, 2).T")
+    assert addresses(page) == [0, 2, 4, 1, 3, 5]
+    assert page.locator("stride-explorer [name=size]").input_value() == "6"
+
+
+def test_numbers_typed_after_a_copy_count_in_its_storage(page, tab_to):
+    type_chain(page, tab_to, "x.expand(2, 12).contiguous()")
+    tab_to(page, "[name=offset]")
+    tab_to(page, "[role=gridcell]")
+    page.locator("stride-explorer [name=stride0]").fill("11")
+    assert addresses(page) == as_strided((2, 12), (11, 1), 0, 24)
+    assert page.locator("stride-explorer [name=size]").input_value() == "24"
+
+
+def test_scalars_and_empty_tensors_are_shown(page, tab_to):
+    type_chain(page, tab_to, "x[5]")
+    assert addresses(page) == [5]
+    assert page.locator(".se-which").inner_text() == "t[()]"
+    type_over(page, "x.view(3, 4)[:, :0]")
+    assert addresses(page) == []
+    assert bool(CHINESE.search(page.locator(".se-tensor").inner_text())) == (page.lang == "zh")
+    type_over(page, "torch.arange(0)")
+    assert page.locator(".se-storage [role=option]").count() == 0
+    type_over(page, "x.view(2, 1, 0, 3)")
+    assert not stale(page)
+
+
+# ---- cells and bytes ---------------------------------------------------------------------------
 
 def test_arrow_keys_walk_in_the_grid_and_explain_each_element(page, tab_to):
     tab_to(page, ".se-tensor [role=gridcell]")
@@ -83,25 +254,115 @@ def test_arrow_keys_walk_in_the_grid_and_explain_each_element(page, tab_to):
     assert seen == ["0", "1", "5", "4", "0", "11"]
 
 
-@pytest.mark.parametrize(("field", "text"), [
-    ("stride0", "-1"), ("stride0", "5"), ("stride1", ""), ("shape", "0, 4"), ("size", "11"),
-])
-def test_bad_input_is_explained_and_the_last_good_view_stays(page, tab_to, field, text):
-    tab_to(page, f"stride-explorer [name={field}]")
-    before = addresses(page)
-    page.keyboard.press("Control+a")
-    page.keyboard.press("Delete")
-    page.keyboard.type(text)
-    message = page.get_by_role("alert").inner_text().strip()
-    assert message.endswith((".", "。"))
-    assert bool(CHINESE.search(message)) == (page.lang == "zh")
-    assert addresses(page) == before
+def owners(page):
+    return page.locator(".se-owners").inner_text()
+
+
+def test_a_byte_under_the_mouse_names_every_element_it_belongs_to(page, tab_to):
+    type_chain(page, tab_to, "x[:4].expand(3, 4)")
+    page.locator(".se-storage [data-address='2']").hover()
+    page.locator(".se-strip [data-byte='19']").hover()
+    assert all(f"t[{i}, 2]" in owners(page) for i in range(3))
+    assert "19 // 8 = 2" in owners(page)
+    assert bool(CHINESE.search(owners(page))) == (page.lang == "zh")
+    page.locator(".se-storage [data-address='7']").click()
+    assert "t[" not in owners(page)
+    assert page.locator("[name=byte]").input_value() == "56"
+
+
+def test_arrow_keys_walk_through_the_bytes_of_all_cells(page, tab_to):
+    page.locator("[name=itemsize]").select_option("2")
+    tab_to(page, ".se-strip [role=option]")
+    seen = []
+    for key in ("Home", "ArrowRight", "ArrowRight", "ArrowLeft", "End", "ArrowRight"):
+        page.keyboard.press(key)
+        seen.append(int(focused(page, "data-byte")))
+        assert f"// 2 = {seen[-1] // 2}" in owners(page)
+    assert seen == [12, 13, 14, 13, 13, 14]
+
+
+def test_a_byte_address_can_be_typed(page, tab_to):
+    tab_to(page, "stride-explorer [name=byte]")
+    type_over(page, "95")
+    assert "t[2, 3]" in owners(page)
+    assert focused(page, "aria-invalid") == "false"
+    type_over(page, "96")
+    assert "95" in owners(page)
+    assert "t[" not in owners(page)
     assert focused(page, "aria-invalid") == "true"
 
 
+def test_the_size_in_bytes_follows_the_element_size(page, tab_to):
+    type_chain(page, tab_to, "x.unfold(0, 3, 1)")
+    for itemsize in (1, 2, 4, 8):
+        page.locator("[name=itemsize]").select_option(str(itemsize))
+        t = torch.empty(12 * itemsize, dtype=torch.uint8)
+        words = page.locator("[data-fact=memory]").inner_text()
+        assert f"= {30 * itemsize}" in words
+        assert f"= {t.nbytes}" in words
+        assert page.locator(".se-strip [role=option]").count() == itemsize
+
+
+# ---- languages, themes, notebooks --------------------------------------------------------------
+
 def test_the_explorer_speaks_the_language_of_the_page(page):
-    label = page.locator(".se-tensor").get_attribute("aria-label")
-    assert bool(CHINESE.search(label)) == (page.lang == "zh")
+    def labels():
+        named = (".se-tensor", ".se-strip", ".se-storage [role=option]", ".se-strip [role=option]")
+        return [page.locator(s).first.get_attribute("aria-label") for s in named]
+
+    assert {bool(CHINESE.search(label)) for label in labels()} == {page.lang == "zh"}
     page.get_by_role("button", name="English" if page.lang == "zh" else "中文").click()
-    label = page.locator(".se-tensor").get_attribute("aria-label")
-    assert bool(CHINESE.search(label)) == (page.lang != "zh")
+    assert {bool(CHINESE.search(label)) for label in labels()} == {page.lang != "zh"}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("text", [
+    "x.view(3, 4).t().view(12)", "x[:0]", "x[:4].expand(3, 4).contiguous()",
+    "x.view(2, 1, 3, 2)",
+])
+def test_axe_finds_nothing_whatever_is_typed(visit, scheme, text):
+    page = visit(viewport={"width": 390, "height": 800}, color_scheme=scheme,
+                 reduced_motion="reduce").open(PAGE, lang="en")
+    page.locator(CHAIN).fill(text)
+    page.keyboard.press("Enter")
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found, passed = page.evaluate(RUN, [RULES, "stride-explorer"])
+    assert found == []
+    assert passed > 10
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+MODEL = """
+const traits = { shape: [3, 4], strides: [4, 1], offset: 0, size: 12, chain: "", itemsize: 2 };
+const heard = {};
+globalThis.model = { traits, saved: 0,
+  get: (name) => traits[name], save_changes: () => { model.saved++; },
+  set: (name, value) => {
+    const news = JSON.stringify(value) !== JSON.stringify(traits[name]);
+    traits[name] = value;
+    if (news) heard[`change:${name}`]?.();
+  },
+  on: (event, call) => { heard[event] = call; }, off: (event) => { delete heard[event]; } };
+globalThis.leave = render({ model, el: document.body });
+"""
+
+
+def test_the_joined_module_follows_a_notebook_in_both_directions(visit):
+    page = visit().context.new_page()
+    page.add_script_tag(content=joined_module() + MODEL, type="module")
+    assert addresses(page) == list(range(12))
+    assert page.locator("[name=itemsize]").input_value() == "2"
+    page.locator(CHAIN).fill("x.view(3, 4).t()[1:]")
+    assert page.evaluate("model.traits") == {
+        "shape": [3, 3], "strides": [1, 4], "offset": 1, "size": 12, "itemsize": 2,
+        "chain": "torch.arange(12).view(3, 4).t()[1:]"}
+    assert page.evaluate("model.saved") == 1
+    page.evaluate("model.set('chain', 'torch.arange(6).view(2, 3).mT')")
+    assert addresses(page) == [0, 3, 1, 4, 2, 5]
+    page.evaluate("""for (const [name, value] of Object.entries(
+      { shape: [2], strides: [3], offset: 1, size: 12, chain: '' })) model.set(name, value)""")
+    assert addresses(page) == [1, 4]
+    assert page.evaluate("model.saved") == 1
+    page.evaluate("leave()")
+    page.evaluate("model.set('offset', 0)")
+    assert addresses(page) == [1, 4]

@@ -1,0 +1,146 @@
+"""What the dispatcher does with an operator call: table, kernels that run, calls below autograd.
+
+    slots("mm")             the dispatch table: what stands at each key
+    with Spy("mm") as spy:  the kernels of one operator that run, in order, with their key sets
+    with Trace() as trace:  every operator that arrives below autograd, with shapes
+
+Operators are named as in native_functions.yaml, overload included: `mm`, `add.Tensor`.
+"""
+
+import warnings
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+# The keys that a call on dense CPU tensors can meet without functorch, highest priority first.
+LAYERS = ("AutocastCPU", "AutogradCPU", "ADInplaceOrView", "BackendSelect", "CPU")
+
+
+def slots(op):
+    """The dispatch table of an operator: {key name: kind}.
+
+    Kinds are torch's own words: `kernel` (registered for this key), `autograd kernel`,
+    `math kernel` (CompositeImplicitAutograd), `default backend kernel`
+    (CompositeExplicitAutograd), `backend fallback`; and `fallthrough` where the key is skipped.
+    Raises `ValueError` for an unknown operator.
+    """
+    if not torch._C._dispatch_has_kernel(f"aten::{op}"):
+        raise ValueError(f"aten::{op}: no such operator; write the overload, as in add.Tensor")
+    table = {}
+    for line in torch._C._dispatch_dump_table(f"aten::{op}").splitlines():
+        key, _, entry = line.partition(": ")
+        kind = entry[entry.rfind("[") + 1 : -1]
+        table[key] = "fallthrough" if entry.startswith("fallthrough") else kind
+    return table
+
+
+def reachable(*tensors):
+    """The key set before exclusion: the tensors' keys and those the thread includes."""
+    keys = torch._C._dispatch_tls_local_include_set()
+    for tensor in tensors:
+        keys = keys | torch._C._dispatch_keys(tensor)
+    return keys
+
+
+# ---------------------------------------------------------------- kernels of one operator
+@dataclass(frozen=True)
+class Step:
+    """One kernel that ran: its key, the dtype of its first tensor, the key set it was given."""
+
+    key: str
+    dtype: torch.dtype | None
+    keys: torch._C.DispatchKeySet
+
+    def __str__(self):
+        inside = [key for key in LAYERS if self.keys.has(getattr(torch.DispatchKey, key))]
+        dtype = str(self.dtype).removeprefix("torch.")
+        return f"{self.key:<15} {dtype:<8} keys: {' '.join(inside)}"
+
+
+class Spy:
+    """Record which kernels of one operator run on CPU tensors, in order.
+
+    Within the `with` block a wrapper stands at each key of `LAYERS` that has a kernel; it notes
+    the call and hands the arguments on to torch's own kernel. The table is the process's, so
+    calls from other threads are recorded too; it is restored at the end of the block. Give the
+    operator tensors: a Python number in place of one arrives unwrapped and is refused.
+    """
+
+    def __init__(self, op):
+        self.op = op
+        self.steps = []
+
+    def __enter__(self):
+        self.steps.clear()
+        self._stack = ExitStack()
+        library = self._stack.enter_context(torch.library._scoped_library("aten", "IMPL"))
+        table = slots(self.op)
+        with warnings.catch_warnings():  # torch says that a kernel is replaced, which is meant
+            warnings.simplefilter("ignore")
+            for key in LAYERS:
+                if table[key] != "fallthrough":
+                    wrapper = self._wrapper(key)
+                    library.impl(self.op, wrapper, key, with_keyset=True, allow_override=True)
+        return self
+
+    def _wrapper(self, key):
+        kernel = torch.library.get_kernel(f"aten::{self.op}", key)
+
+        def wrapper(keys, *args, **kwargs):
+            tensors = (a for a in tree_leaves((args, kwargs)) if isinstance(a, torch.Tensor))
+            self.steps.append(Step(key, getattr(next(tensors, None), "dtype", None), keys))
+            return kernel.call_boxed(keys, *args, **kwargs)
+
+        return wrapper
+
+    def __exit__(self, *error):
+        self._stack.close()
+
+    def __str__(self):
+        return "\n".join(map(str, self.steps))
+
+
+# ---------------------------------------------------------------- operators below autograd
+@dataclass(frozen=True)
+class Call:
+    """One operator call: its name, the shapes of the tensors that go in and come out."""
+
+    name: str
+    inputs: tuple[tuple[int, ...], ...]
+    outputs: tuple[tuple[int, ...], ...]
+
+    def __str__(self):
+        ins, outs = (" ".join(map(str, shapes)) for shapes in (self.inputs, self.outputs))
+        return f"{self.name}  {ins} -> {outs}".replace("   ->", "  ->")
+
+
+class Trace(TorchDispatchMode):
+    """Record each operator that reaches the key Python, which lies below autograd.
+
+    `print(trace)` shows a line for each call; `trace.names` has the names alone. What a kernel
+    of a backend calls in turn is not seen: its calls do not come this way again.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.calls = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        self.calls.append(Call(func.name(), shapes((args, kwargs)), shapes(result)))
+        return result
+
+    @property
+    def names(self):
+        return [call.name.removeprefix("aten::") for call in self.calls]
+
+    def __str__(self):
+        return "\n".join(map(str, self.calls)) or "no operator"
+
+
+def shapes(tree):
+    """The shapes of the tensors in nested arguments, in order."""
+    return tuple(tuple(x.shape) for x in tree_leaves(tree) if isinstance(x, torch.Tensor))
