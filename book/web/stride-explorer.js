@@ -1,249 +1,133 @@
-// <stride-explorer>: type a shape, strides and an offset; see which cell each element reads.
+// <stride-explorer>: type a chain of operations, or a shape, strides and an offset; see which cell
+// each element reads, which bytes it has, and which step copied.
 //
-// One file, two hosts. On a page it defines the custom element and needs no kernel. In a live
-// notebook anywidget loads the same file and calls `render` (see code/inside/stride_explorer.py).
-// No imports: anywidget loads the module from a blob, where a relative import has no base.
+// Two hosts. On a page it defines the custom element and needs no kernel. In a live notebook
+// anywidget calls `render`; it loads one file from a blob, where a relative import has no base, so
+// code/inside/stride_explorer.py joins this file and the ones it imports.
 //
 //   <stride-explorer shape="3,4" strides="4,1" offset="0" size="12">a table</stride-explorer>
+//   <stride-explorer chain="torch.arange(12).view(3, 4).t()" itemsize="8">a table</stride-explorer>
 //
-// All four numbers count elements, not bytes. The table inside is what readers without JavaScript
-// see. After an edit the element reflects the view in its attributes and fires `view-change`.
+// All numbers count elements, not bytes; size is that of the storage. The table inside is what
+// readers without JavaScript see. What is shown is reflected in the attributes after each edit
+// (chain is empty where the numbers were set by hand), and `view-change` is fired.
+import {
+  address, contiguousStrides, indices, numel, parseInts, readers, undrawable,
+} from "./strides/layout.js";
+import { run } from "./strides/operations.js";
+import { addStyle } from "./strides/style.js";
+import {
+  KINDS, LABELS, at, both, byteWords, cellWords, contiguityWords, formula, gapWords, html,
+  inPageLanguage, memoryWords, numbers, overlapWords, refusalWords, storageWords, tuple,
+} from "./strides/words.js";
 
-// ------------------------------------------------------------------ the rules, as in torch
-export const LIMIT = 64; // elements and storage cells a reader can still see at once
+const ITEMSIZES = [1, 2, 4, 8, 16];
+const PAUSE = 500; // ms without a key before a chain is called wrong: half-typed ones always are
 
-/** "3, 4", "(3, 4)" or "3，4" as [3, 4]; null where the text is anything else. */
-export function parseInts(text) {
-  const bare = text.trim().replace(/^\((.*)\)$/, "$1").replaceAll("，", ",").replace(/,\s*$/, "");
-  return /^\s*-?\d+(\s*,\s*-?\d+)*\s*$/.test(bare) ? bare.split(",").map(Number) : null;
+const equal = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+
+/** What is drawn of a tensor: {shape, strides, offset, size}. */
+const drawn = ({ shape, strides, offset, storage }) => (
+  { shape, strides, offset, size: storage.size });
+
+export const PRESETS = [ // every one is a chain on x = torch.arange(12)
+  ["x.view(3, 4)", ["连续", "contiguous"]],
+  ["x.view(3, 4).t()", ["转置", "transpose"]],
+  ["x.view(3, 4)[:, 1:3]", ["切片", "slice"]],
+  ["x.view(3, 4).diagonal()", ["对角线", "diagonal"]],
+  ["x[:4].expand(3, 4)", ["扩展", "expand"]],
+  ["x.unfold(0, 4, 2)", ["滑动窗口", "sliding window"]],
+  ["x.view(2, 3, 2).mT", ["成批转置", "batch of transposes"]],
+  ["x.view(3, 4).t().contiguous()", ["复制", "copy"]],
+].map(([code, label]) => ({ code, label, view: drawn(run(code, 12).rows.at(-1).state) }));
+
+/** A view set by hand as a chain; the plain one in the words that a reader would use. */
+function handText({ shape, strides, offset, size }) {
+  const plain = offset === 0 && numel(shape) === size && equal(strides, contiguousStrides(shape));
+  return plain ? `x.view(${shape.join(", ") || "()"})`
+    : `x.as_strided(${tuple(shape)}, ${tuple(strides)}, ${offset})`;
 }
 
-const numel = (shape) => shape.reduce((a, b) => a * b, 1);
-
-/** Row-major strides: each is the product of the sizes to its right. */
-function contiguousStrides(shape) {
-  return shape.map((_, d) => numel(shape.slice(d + 1)));
-}
-
-export function address(index, strides, offset) {
-  return index.reduce((sum, i, d) => sum + i * strides[d], offset);
-}
-
-/** Every index of the shape in row-major order: [[0, 0], [0, 1], …]. */
-export function indices(shape) {
-  return shape.reduce(
-    (heads, n) => heads.flatMap((head) => Array.from({ length: n }, (_, i) => [...head, i])), [[]]);
-}
-
-/** Storage elements that a view needs: one past its last address, and none when it is empty. */
-export function needed({ shape, strides, offset }) {
-  return shape.includes(0) ? 0 : address(shape.map((n) => n - 1), strides, offset) + 1;
-}
-
-/** Why `as_strided` refuses this view, as {code, …}; null where it accepts. */
-export function refusal({ shape, strides, offset, size }) {
-  const dims = shape.length;
-  if (dims !== strides.length) return { code: "rank", dims, got: strides.length };
-  if (shape.some((n) => n < 0)) return { code: "shape" };
-  const negative = strides.findIndex((s) => s < 0);
-  if (negative >= 0) return { code: "stride", field: `stride${negative}`, dim: negative };
-  if (offset < 0) return { code: "offset", field: "offset" };
-  const need = needed({ shape, strides, offset });
-  return need > size ? { code: "bounds", need, size, last: shape.map((n) => n - 1) } : null;
-}
-
-/** Why this element will not draw a view that torch may accept; null where it will. */
-export function undrawable({ shape, size }) {
-  const drawn = shape.length >= 1 && shape.length <= 3 && shape.every((n) => n > 0);
-  if (!drawn) return { code: "shape", field: "shape" };
-  if (numel(shape) > LIMIT) return { code: "many", field: "shape", n: numel(shape) };
-  return size < 1 || size > LIMIT ? { code: "size", field: "size" } : null;
-}
-
-/** {contiguous: true}, or the first dimension from the right whose stride breaks the seam. */
-export function contiguity({ shape, strides }) {
-  if (shape.includes(0)) return { contiguous: true };
-  for (let d = shape.length - 1, want = 1; d >= 0; d--) {
-    if (shape[d] === 1) continue; // never stepped along, so its stride does not matter
-    if (strides[d] !== want) return { contiguous: false, dim: d, stride: strides[d], want };
-    want *= shape[d];
-  }
-  return { contiguous: true };
-}
-
-/** For each storage cell the list of indices that read it. */
-export function readers({ shape, strides, offset, size }) {
-  const cells = Array.from({ length: size }, () => []);
-  for (const index of indices(shape)) cells[address(index, strides, offset)].push(index);
-  return cells;
-}
-
-// ------------------------------------------------------------------ words, in both languages
-const tuple = (a) => `(${a.join(", ")}${a.length === 1 ? "," : ""})`;
-const at = (index) => `\`t[${index.join(", ")}]\``;
-const list = (indexes) =>
-  indexes.slice(0, 8).map(at).join(", ") + (indexes.length > 8 ? " …" : "");
-const html = (text) =>
-  text.replace(/`(.+?)`/g, "<code>$1</code>").replace(/\*\*(.+?)\*\*/g, "<b>$1</b>");
-const both = ([zh, en]) => `<span class="lang-zh" lang="zh-Hans">${html(zh)}</span>`
-  + `<span class="lang-en" lang="en">${html(en)}</span>`;
-const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
-
-/** One string in the language of the page, for aria-label; both where the page shows both. */
-function inPageLanguage([zh, en]) {
-  const lang = document.documentElement.dataset.lang;
-  return (lang === "zh" ? zh : lang === "en" ? en : `${zh} / ${en}`).replaceAll("`", "");
-}
-
-export const PRESETS = [ // every one is a view of x = torch.arange(12)
-  ["x.view(3, 4)", ["连续", "contiguous"], [3, 4], [4, 1], 0],
-  ["x.view(3, 4).t()", ["转置", "transpose"], [4, 3], [1, 4], 0],
-  ["x.view(3, 4)[:, 1:3]", ["切片", "slice"], [3, 2], [4, 1], 1],
-  ["x[:4].expand(3, 4)", ["扩展", "expand"], [3, 4], [0, 1], 0],
-  ["x.unfold(0, 4, 2)", ["滑动窗口", "sliding window"], [5, 4], [2, 1], 0],
-  ["x.view(2, 3, 2).mT", ["成批转置", "batch of transposes"], [2, 2, 3], [6, 1, 2], 0],
-].map(([code, label, shape, strides, offset]) => (
-  { code, label, view: { shape, strides, offset, size: 12 } }));
-
-const LABELS = {
-  explorer: ["步长浏览器", "Stride explorer"],
-  presets: ["现成的视图", "Ready-made views"],
-  shape: ["形状", "shape"],
-  offset: ["存储偏移", "storage offset"],
-  size: ["存储长度", "storage length"],
-  tensor: ["张量（数字是存储格的编号）", "Tensor (showing storage cell numbers)"],
-  storage: ["存储", "Storage"],
-  unused: ["没有元素读", "not read by any element"],
-  shared: ["n 个元素读同一格", "read by n elements"],
-  keys: ["悬停、点击，或用方向键移动", "Hover, click, or use the arrow keys"],
-  contiguous: ["连续", "Contiguous"],
-  overlap: ["重叠", "Overlap"],
-  gaps: ["未用的格", "Unused cells"],
-};
-
-const REFUSALS = {
-  shape: () => ["形状写 1 到 3 个正整数，用逗号隔开，例如 `3, 4`。",
-    "Write the shape as 1 to 3 positive whole numbers, separated by commas, such as `3, 4`."],
-  many: (e) => [`这里最多画 ${LIMIT} 个元素，这个形状有 ${e.n} 个。`,
-    `At most ${LIMIT} elements can be drawn here; this shape has ${e.n}.`],
-  size: () => [`存储长度取 1 到 ${LIMIT} 的整数。`,
-    `The storage length must be a whole number from 1 to ${LIMIT}.`],
-  whole: ({ field: name }) => {
-    const [zh, en] = LABELS[name]
-      ?? [`\`stride[${name.at(-1)}]\` `, `\`stride[${name.at(-1)}]\` value`];
-    return [`${zh}要填一个整数。`, `The ${en} must be a whole number.`];
-  },
-  rank: (e) => [`形状有 ${e.dims} 维，步长却有 ${e.got} 个：每一维要有一个步长。`,
-    `The shape has ${plural(e.dims, "dimension")} but you gave ${plural(e.got, "stride")}: `
-    + "each dimension needs exactly one."],
-  stride: (e) => [`\`dim=${e.dim}\` 的步长是负数：PyTorch 不支持，\`as_strided\` 报 RuntimeError。`
-    + "要倒序用 `flip`，数据会复制。",
-    `The stride of \`dim=${e.dim}\` is negative: PyTorch does not allow this, and`
-    + " `as_strided` raises RuntimeError. To reverse the order, use `flip`, which copies data."],
-  offset: () => ["存储偏移不能小于 0：`as_strided` 报 RuntimeError。",
-    "The storage offset cannot be below 0: `as_strided` raises RuntimeError."],
-  bounds: (e) => [`越界：${at(e.last)} 会落在 ${e.need - 1} 号格，需要 ${e.need} 格，`
-    + `存储只有 ${e.size} 格。\`as_strided\` 报 RuntimeError。`,
-    `Out of bounds: ${at(e.last)} would be in cell ${e.need - 1}, so ${e.need} cells are needed, `
-    + `but the storage has ${e.size}. \`as_strided\` raises RuntimeError.`],
-};
-
-function contiguityWords(view) {
-  const c = contiguity(view);
-  return c.contiguous
-    ? ["**是**：每个步长都等于右边各维尺寸之积（尺寸为 1 的维不算）",
-      "**Yes**: each stride is the product of the sizes to its right"
-      + " (size-1 dimensions do not count)"]
-    : [`**否**：\`dim=${c.dim}\` 的步长是 ${c.stride}，连续要求 ${c.want}（右边各维尺寸之积）`,
-      `**No**: \`dim=${c.dim}\` has stride ${c.stride}; contiguity needs ${c.want},`
-      + " the product of the sizes to its right"];
-}
-
-function overlapWords(view) {
-  const cells = readers(view), n = numel(view.shape);
-  const used = cells.filter((r) => r.length).length;
-  if (used === n) {
-    return [`**无**：${n} 个元素，各占一格`,
-      `**None**: ${plural(n, "element")}, each in a cell of its own`];
-  }
-  const cell = cells.findIndex((r) => r.length > 1), [a, b] = cells[cell];
-  return [`**有**：${n} 个元素只用 ${used} 格，如 ${at(a)} 与 ${at(b)} 同在 ${cell} 号格`,
-    `**Yes**: ${n} elements in ${plural(used, "cell")}; `
-    + `${at(a)} and ${at(b)} share cell ${cell}`];
-}
-
-function gapWords(view) {
-  const free = readers(view).flatMap((r, a) => (r.length ? [] : [a]));
-  if (!free.length) return ["**无**", "**None**"];
-  const which = free.slice(0, 12).join(", ") + (free.length > 12 ? " …" : "");
-  return [`**${free.length} / ${view.size}**：编号 ${which}`,
-    `**${free.length} of ${view.size}**, by number: ${which}`];
-}
-
-function cellWords(cell, who) {
-  if (!who.length) return [`${cell} 号格：没有元素读`, `cell ${cell}: not read by any element`];
-  return [`${cell} 号格：有 ${who.length} 个元素读，${list(who)}`,
-    `cell ${cell}: read by ${plural(who.length, "element")}, ${list(who)}`];
-}
-
-/** The formula of the cell as [sign, words, numbers of this element], term by term. */
-function formula(index, { strides, offset }) {
-  const terms = index.map((i, d) => ["+", `${"ijk"[d]} × stride[${d}]`, `${i} × ${strides[d]}`]);
-  return [["", "offset", offset], ...terms, ["=", "cell", address(index, strides, offset)]];
-}
-
-const numbers = (index, view) =>
-  formula(index, view).map(([sign, , number]) => `${sign} ${number}`).join(" ").trim();
-
-// ------------------------------------------------------------------ the element
-const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+// ------------------------------------------------------------------ the skeleton
 const times = (n, make) => Array.from({ length: n }, (_, i) => make(i));
 const heading = (key) => `<p class="se-heading" aria-hidden="true">${both(LABELS[key])}</p>`;
 const field = (name, label, type) =>
   `<label><span>${label}</span><input name="${name}" type="${type}"
-  ${type === "text" ? 'inputmode="numeric"' : 'step="1"'} autocomplete="off"></label>`;
+  ${type === "text" ? "" : 'step="1"'} autocomplete="off"></label>`;
 const SKELETON = `<div class="se-frame" role="group" data-label="explorer">
   <div class="se-presets" role="group" data-label="presets">${PRESETS.map((p) =>
     `<button type="button"><span>${both(p.label)}</span><code>${p.code}</code></button>`).join("")}
   </div>
   <div class="se-form">
-    ${field("shape", both(LABELS.shape), "text")}<span class="se-strides"></span>
-    ${field("offset", both(LABELS.offset), "number")}${field("size", both(LABELS.size), "number")}
-  </div>
-  <p class="se-error" role="alert"></p>
-  <p class="se-code"><code></code></p>
-  <div class="se-stage">
-    <div>
-      ${heading("tensor")}<div class="se-tensor" role="grid" data-label="tensor"></div>
+    <div class="se-row">
+      ${field("size", both(LABELS.size), "number")}
+      <label class="se-chain"><span>${both(LABELS.chain)}</span><textarea name="chain" rows="1"
+      spellcheck="false" autocapitalize="off" autocomplete="off"></textarea></label>
     </div>
-    <div>
-      <p class="se-which" aria-hidden="true"></p>
-      <div class="se-formula" aria-hidden="true"></div>
-      <p class="se-hint">${both(LABELS.keys)}</p>
-      <p class="se-live" aria-live="polite"></p>
+    ${heading("steps")}<ol class="se-steps" data-label="stepList"></ol>
+    ${heading("byHand")}
+    <div class="se-row">
+      ${field("shape", both(LABELS.shape), "text")}<span class="se-strides"></span>
+      ${field("offset", both(LABELS.offset), "number")}
     </div>
+    <div class="se-error" role="alert"></div>
   </div>
-  ${heading("storage")}<div class="se-storage" role="listbox" data-label="storage"></div>
-  <p class="se-legend">
-    <span><i class="se-cell se-unused"></i>${both(LABELS.unused)}</span>
-    <span><sup>×n</sup>${both(LABELS.shared)}</span>
-  </p>
-  <dl>${["contiguous", "overlap", "gaps"].map((key) =>
-    `<div><dt>${both(LABELS[key])}</dt><dd data-fact="${key}"></dd></div>`).join("")}</dl>
+  <div class="se-picture">
+    <div class="se-stage">
+      <div>
+        ${heading("tensor")}<div class="se-tensor" role="grid" data-label="tensor"></div>
+      </div>
+      <div>
+        <p class="se-which" aria-hidden="true"></p>
+        <div class="se-formula" aria-hidden="true"></div>
+        <p class="se-hint">${both(LABELS.keys)}</p>
+        <p class="se-live" aria-live="polite"></p>
+      </div>
+    </div>
+    <p class="se-heading se-whose"></p>
+    <div class="se-storage" role="listbox" data-label="storage"></div>
+    <p class="se-legend">
+      <span><i class="se-cell se-unused"></i>${both(LABELS.unused)}</span>
+      <span><sup>×n</sup>${both(LABELS.shared)}</span>
+    </p>
+    <div class="se-bytes">
+      ${heading("bytes")}
+      <div class="se-memory">
+        <label><span>${both(LABELS.itemsize)}</span><select name="itemsize">${
+          ITEMSIZES.map((n) => `<option>${n}</option>`).join("")}</select></label>
+        ${field("byte", both(LABELS.byte), "number")}
+        <div class="se-strip" role="listbox" data-label="bytes"></div>
+      </div>
+      <p class="se-owners"></p>
+    </div>
+    <dl>${["contiguous", "overlap", "gaps", "memory"].map((key) =>
+      `<div><dt>${both(LABELS[key])}</dt><dd data-fact="${key}"></dd></div>`).join("")}</dl>
+  </div>
 </div>`;
 
-/** The badge is drawn by the style: the label of the cell says the same in words. */
-function storageCell(who, a) {
+/** Badge and value are drawn by the style: the label of the cell says the same in words. */
+function storageCell(who, a, values) {
   const shared = who.length > 1 ? ` data-readers="×${who.length}"` : "";
   const unused = who.length ? "" : " se-unused";
-  return `<span class="se-cell${unused}" role="option" data-address="${a}"${shared}>${a}</span>`;
+  const value = values ? ` data-value="${values[a]}"` : "";
+  return `<span class="se-cell${unused}" role="option" data-address="${a}"${shared}${value}>${
+    a}</span>`;
+}
+
+function stepButton({ text, kind, state }, k) {
+  const part = (name, value) => `<span><small>${name}</small><code>${value}</code></span>`;
+  const layout = state ? part("shape", tuple(state.shape)) + part("stride", tuple(state.strides))
+    + part("offset", state.offset) : "";
+  const code = html(`\`${text}\``);
+  return `<li><button type="button" data-step="${k}"${state ? "" : " disabled"}>${code}${
+    layout}<span class="se-kind se-kind-${kind}">${both(KINDS[kind])}</span></button></li>`;
 }
 
 const Base = globalThis.HTMLElement ?? class {}; // node imports this file to test the rules
 let serial = 0;
 
 export class StrideExplorer extends Base {
-  static observedAttributes = ["shape", "strides", "offset", "size"];
+  static observedAttributes = ["shape", "strides", "offset", "size", "chain", "itemsize"];
 
   connectedCallback() {
     addStyle();
@@ -263,154 +147,306 @@ export class StrideExplorer extends Base {
   }
 
   readAttributes() {
-    const ints = (name, otherwise) =>
-      this.hasAttribute(name) ? parseInts(this.getAttribute(name)) ?? [] : otherwise;
-    const shape = ints("shape", [3, 4]), strides = ints("strides", contiguousStrides(shape));
-    const [offset = 0] = ints("offset", [0]);
-    const [size = 12] = ints("size", [Math.max(12, needed({ shape, strides, offset }))]);
-    if (!this.view) this.propose(PRESETS[0].view); // stays on screen where the attributes are wrong
-    this.propose({ shape, strides, offset, size });
+    if (!this.view) this.run(PRESETS[0].code, 12); // stays where the attributes are wrong
+    const itemsize = Number(this.getAttribute("itemsize"));
+    if (ITEMSIZES.includes(itemsize)) this.setItemsize(itemsize);
+    const chain = this.getAttribute("chain"), size = this.ints("size", [12])[0];
+    if (chain) {
+      if (chain !== this.shownChain()) this.run(chain, size);
+      return;
+    }
+    const shape = this.ints("shape", [3, 4]);
+    const strides = this.ints("strides", contiguousStrides(shape));
+    const view = { shape, strides, offset: this.ints("offset", [0])[0], size };
+    if (!equal(view, this.view) || this.shownChain()) this.byHand(view);
+  }
+
+  ints(name, otherwise) {
+    return this.hasAttribute(name) ? parseInts(this.getAttribute(name) || "()") ?? [] : otherwise;
   }
 
   find(name) { return this.querySelector(`.se-${name}`); }
 
-  inputs() { return [...this.find("form").querySelectorAll("input")]; }
+  input(name) { return this.querySelector(`[name=${name}]`); }
+
+  fields() { return [...this.find("form").querySelectorAll("input, textarea")]; }
 
   build() {
     this.innerHTML = SKELETON;
+    this.itemsize = 8; // of torch.arange: int64
+    this.input("itemsize").value = this.itemsize;
     this.find("error").id = `stride-explorer-error-${++serial}`;
-    const pick = ({ target }) => this.pickNode(target.closest?.("[data-address]"));
+    const pick = ({ target }) => this.pickNode(target.closest?.("[data-address], [data-byte]"));
     const frame = this.find("frame");
     for (const type of ["pointerover", "focusin", "click"]) frame.addEventListener(type, pick);
     frame.addEventListener("keydown", (event) => this.walk(event));
-    this.find("form").addEventListener("input", (event) => this.edit(event.target));
+    this.find("form").addEventListener("input", ({ target }) => this.edit(target));
+    this.input("chain").addEventListener("change", ({ target }) => {
+      if (this.pause) this.edit(target, true); // what is wrong is said at the latest on leaving
+    });
+    this.find("steps").addEventListener("click", ({ target }) => {
+      const step = target.closest("[data-step]");
+      if (step) this.show(+step.dataset.step, { edited: "step" });
+    });
+    this.input("itemsize").onchange = ({ target }) => this.setItemsize(+target.value, true);
+    this.input("byte").oninput = ({ target }) => this.typeByte(target);
     this.find("presets").querySelectorAll("button").forEach((button, i) => {
-      button.onclick = () => this.propose(PRESETS[i].view, { edited: "preset" });
+      button.onclick = () => this.run(PRESETS[i].code, 12, { edited: "preset" });
     });
   }
 
-  // ---- from the reader to the view
+  // ---- from the reader to a chain
   /** Read the fields. A new shape starts contiguous at offset 0; other edits keep the rest. */
-  edit(input) {
-    const value = Object.fromEntries(this.inputs().map((i) => [i.name, parseInts(i.value)]));
-    const shape = value.shape, size = value.size?.[0] ?? this.view.size;
-    const misread = shape ? undrawable({ shape, size }) : { code: "shape", field: "shape" };
-    if (misread) return this.showError(misread);
-    if (input.name === "shape") {
-      const view = { shape, strides: contiguousStrides(shape), offset: 0, size };
-      return this.propose(view, { edited: "shape" });
+  edit(input, sure = false) {
+    const [size] = parseInts(this.input("size").value) ?? [];
+    const { name } = input, count = name === "size";
+    if (name === "chain" || (count && size !== undefined && !this.hand)) {
+      return this.run(this.input("chain").value, size ?? this.length, { edited: name, sure });
     }
-    const bad = this.inputs().find((i) => i.name !== "shape" && value[i.name]?.length !== 1);
-    if (bad) return this.showError({ code: "whole", field: bad.name });
-    const strides = shape.map((_, d) => value[`stride${d}`][0]);
-    return this.propose({ shape, strides, offset: value.offset[0], size }, { edited: input.name });
+    const value = Object.fromEntries(this.fields().map((i) => [i.name, parseInts(i.value)]));
+    if (!value.shape) return this.showError({ code: "shape", field: "shape" }, name);
+    const bad = this.fields().find(
+      (i) => !["shape", "chain"].includes(i.name) && value[i.name]?.length !== 1);
+    if (bad && name !== "shape") return this.showError({ code: "whole", field: bad.name }, name);
+    return this.byHand(this.typed(value, name), { edited: name });
   }
 
-  /** Show the view if torch and this element accept it; else say why and keep the last good one. */
-  propose(view, { edited } = {}) {
-    const error = undrawable(view) ?? refusal(view);
-    if (error?.field !== "shape") this.fill(view);
-    this.showError(error, edited);
-    if (error || same(view, this.view)) return;
-    this.view = view;
-    this.draw();
-    if (!edited) return;
-    StrideExplorer.observedAttributes.forEach((name) => this.setAttribute(name, view[name]));
-    this.dispatchEvent(new CustomEvent("view-change", { detail: view, bubbles: true }));
+  /** The view that the fields describe, in the storage that is drawn (after a copy not x's). */
+  typed({ shape, offset, size: cells, ...value }, name) {
+    const size = this.hand ? cells?.[0] ?? this.length : this.view.size;
+    if (name === "shape") return { shape, strides: contiguousStrides(shape), offset: 0, size };
+    const strides = shape.map((_, d) => value[`stride${d}`]?.[0]);
+    return { shape, strides, offset: offset[0], size };
+  }
+
+  byHand(view, { edited } = {}) {
+    const misfit = view.strides.length !== view.shape.length
+      || [...view.strides, view.offset, view.size].includes(undefined);
+    if (misfit) return this.showError({ code: "shape", field: "shape" }, edited);
+    this.fill(view, edited);
+    return this.run(handText(view), view.size, { edited, hand: true });
+  }
+
+  /** Run a chain; show its last step where torch and this element accept it, else say why not. */
+  run(text, length, { edited, hand = false, sure = true } = {}) {
+    clearTimeout(this.pause);
+    this.pause = null;
+    const { rows, error, length: n } = run(text, length), last = rows.at(-1).state;
+    const bad = error ?? undrawable(drawn(last));
+    if (!(bad && !sure)) Object.assign(this, { rows, hand, length: n });
+    for (const [name, value] of [["chain", text], ["size", n]]) {
+      const input = this.input(name);
+      if (name !== edited && input.value !== String(value)) input.value = value;
+    }
+    if (!bad) return this.show(rows.length - 1, { edited });
+    if (sure) {
+      this.shown = -1;
+      this.drawSteps();
+      return this.showError(bad, edited);
+    }
+    this.pause = setTimeout(() => this.edit(this.input("chain"), true), PAUSE);
+  }
+
+  /** Show the tensor after step `k`, and tell whoever listens. */
+  show(k, { edited } = {}) {
+    const { state } = this.rows[k], view = drawn(state), bad = undrawable(view);
+    if (bad) return this.showError(bad, edited);
+    const storage = this.state?.storage;
+    this.shown = k;
+    this.state = state;
+    this.showError(null);
+    this.fill(view, edited);
+    this.drawSteps();
+    if (!equal(view, this.view) || storage !== state.storage) {
+      this.view = view;
+      this.draw();
+    } else this.paint();
+    if (edited) this.tell();
+  }
+
+  /** The chain up to the step that is shown; empty where the numbers were set by hand. */
+  shownChain() {
+    if (this.hand || this.shown < 0) return "";
+    const steps = this.rows.slice(1, this.shown + 1).map(({ text }) => text).join("");
+    return `torch.arange(${this.length})${steps}`;
+  }
+
+  tell() {
+    const detail = { ...this.view, chain: this.shownChain(), itemsize: this.itemsize };
+    StrideExplorer.observedAttributes.forEach((name) => this.setAttribute(name, detail[name]));
+    this.dispatchEvent(new CustomEvent("view-change", { detail, bubbles: true }));
   }
 
   showError(error, edited) {
-    const line = this.find("error");
-    line.innerHTML = error ? both(REFUSALS[error.code](error)) : "";
-    for (const input of this.inputs()) {
+    const line = this.find("error"), stale = `<em>${both(LABELS.stale)}</em>`;
+    const field = error && (error.field === "chain" && this.hand ? edited : error.field);
+    const wrong = this.input(field) ?? this.input(edited) ?? this.input("chain");
+    if (error) wrong.closest(".se-row").after(line);
+    const said = error && refusalWords(this.hand ? { ...error, step: "" } : error);
+    line.innerHTML = said ? both(said) + stale : "";
+    this.find("frame").toggleAttribute("data-stale", Boolean(error));
+    for (const input of this.fields()) {
       input.setAttribute("aria-describedby", line.id);
-      input.setAttribute("aria-invalid", Boolean(error) && input.name === (error.field ?? edited));
+      input.setAttribute("aria-invalid", Boolean(error) && input === wrong);
     }
   }
 
   /** Write a view into the fields, except the one being typed in: the cursor must stay. */
-  fill({ shape, strides, offset, size }) {
+  fill({ shape, strides, offset }, edited) {
     const box = this.find("strides");
     if (box.children.length !== shape.length) {
       const one = (d) => field(`stride${d}`, `<code>stride[${d}]</code>`, "number");
       box.innerHTML = times(shape.length, one).join("");
     }
-    const value = { shape: shape.join(", "), offset, size };
+    const value = { shape: shape.join(", ") || "()", offset };
     strides.forEach((s, d) => { value[`stride${d}`] = s; });
-    for (const input of this.inputs()) {
-      if (input !== document.activeElement) input.value = value[input.name];
+    for (const input of this.fields()) {
+      if (input.name in value && input.name !== edited) input.value = value[input.name];
     }
   }
 
   // ---- from the view to the page
+  drawSteps() {
+    const steps = this.find("steps");
+    if (this.listed !== this.rows) steps.innerHTML = this.rows.map(stepButton).join("");
+    this.listed = this.rows;
+    steps.querySelectorAll("button").forEach((button, k) => {
+      button.setAttribute("aria-pressed", k === this.shown);
+    });
+  }
+
   /** New cells for a new view; the picked element stays picked where it still exists. */
   draw() {
-    const { shape, strides, offset, size } = this.view;
+    const { shape, strides, offset } = this.view, { storage } = this.state;
     const refocus = this.find("tensor").contains(document.activeElement);
     this.elements = indices(shape).map(
       (index) => ({ index, address: address(index, strides, offset) }));
     this.readers = readers(this.view);
-    const blocks = shape.length > 2 ? shape[0] : 1;
-    this.find("tensor").innerHTML = times(blocks, (b) => this.block(b)).join("");
-    this.find("storage").innerHTML = this.readers.map(storageCell).join("");
-    this.find("code").firstChild.textContent =
-      `x = torch.arange(${size}); t = x.as_strided(${tuple(shape)}, ${tuple(strides)}, ${offset})`;
+    const blocks = this.elements.length ? indices(shape.slice(0, -2)) : [];
+    this.find("tensor").innerHTML = blocks.map((lead, b) => this.block(lead, b)).join("")
+      || `<p>${both(LABELS.empty)}</p>`;
+    const values = storage.by ? storage.values : null;
+    this.find("tensor").setAttribute("role", blocks.length ? "grid" : "group");
+    this.find("storage").innerHTML = this.readers.map((who, a) => (
+      storageCell(who, a, values))).join("");
+    this.find("storage").classList.toggle("se-copied", Boolean(values));
     const off = shape.map((n, d) => Math.min(d + 1, n - 1)); // not t[0, 0]: its formula says little
-    if (!(this.picked?.element < this.elements.length)) {
-      this.picked = { element: this.elements.findIndex((e) => same(e.index, off)) };
+    if (!this.elements.length) this.picked = { cell: 0 };
+    else if (!(this.picked?.element < this.elements.length)) {
+      this.picked = { element: this.elements.findIndex((e) => equal(e.index, off)) };
     }
     this.paint();
-    if (refocus) this.find("tensor").querySelector("[tabindex='0']").focus();
+    if (refocus) this.find("tensor").querySelector("[tabindex='0']")?.focus();
   }
 
   /** One matrix of the tensor (all of it below three dimensions), with its indices at the edges. */
-  block(b) {
-    const shape = this.view.shape, columns = shape.at(-1), rows = shape.at(-2) ?? 1;
+  block(lead, b) {
+    const { shape } = this.view, columns = shape.at(-1) ?? 1, rows = shape.at(-2) ?? 1;
     const axis = (text) => `<span class="se-axis" aria-hidden="true">${text}</span>`;
     const row = (r) => `<div role="row">${axis(shape.length > 1 ? r : "")}${times(columns, (j) => {
       const n = (b * rows + r) * columns + j;
       return `<span class="se-cell" role="gridcell" data-element="${n}" data-address="${
         this.elements[n].address}">${this.elements[n].address}</span>`;
     }).join("")}</div>`;
-    return `<div role="rowgroup"><div aria-hidden="true">${axis(shape.length > 2 ? `[${b}]` : "")}${
-      times(columns, axis).join("")}</div>${times(rows, row).join("")}</div>`;
+    const top = times(columns, (j) => axis(shape.length ? j : "")).join("");
+    const long = lead.length > 1, which = lead.length ? `[${lead.join(", ")}]` : "";
+    return `<div role="rowgroup">${long ? `<p class="se-lead" aria-hidden="true">${which}</p>` : ""}
+      <div aria-hidden="true">${axis(long ? "" : which)}${top}</div>${
+      times(rows, row).join("")}</div>`;
   }
 
   pickNode(node) {
     if (!node) return;
-    const element = node.dataset.element;
+    const { element, byte } = node.dataset;
+    if (byte) return this.pickByte(+byte);
     this.picked = element ? { element: +element } : { cell: +node.dataset.address };
     this.paint();
   }
 
+  /** The picked element stays where it owns the byte. */
+  pickByte(byte) {
+    const cell = Math.floor(byte / this.itemsize);
+    if (this.cell() !== cell) this.picked = { cell };
+    this.byte = byte;
+    this.paint();
+    this.find("live").innerHTML = this.find("owners").innerHTML;
+  }
+
+  typeByte(input) {
+    const [byte] = parseInts(input.value) ?? [], most = this.view.size * this.itemsize - 1;
+    const bad = !(byte >= 0 && byte <= most);
+    input.setAttribute("aria-invalid", bad);
+    if (!bad) this.pickByte(byte);
+    else this.find("owners").innerHTML = both(refusalWords({ code: "byte", most }));
+  }
+
+  setItemsize(itemsize, edited) {
+    if (this.itemsize === itemsize) return;
+    Object.assign(this, { itemsize, byte: undefined });
+    this.input("itemsize").value = itemsize;
+    this.paint();
+    if (edited) this.tell();
+  }
+
+  cell() { return this.elements[this.picked.element]?.address ?? this.picked.cell; }
+
   /** Show what is picked, and every label in the language of the page. */
   paint() {
-    const index = this.elements[this.picked.element]?.index;
-    const cell = this.elements[this.picked.element]?.address ?? this.picked.cell;
+    const index = this.elements[this.picked.element]?.index, cell = this.cell();
     const first = this.elements.findIndex((e) => e.address === cell);
     this.light("tensor", cell, this.picked.element ?? Math.max(first, 0));
     this.light("storage", cell, cell);
     this.explain(index, cell);
-    const facts = { contiguous: contiguityWords, overlap: overlapWords, gaps: gapWords };
+    this.paintBytes(cell);
+    const facts = { contiguous: contiguityWords, overlap: overlapWords, gaps: gapWords,
+      memory: memoryWords };
     for (const dd of this.querySelectorAll("[data-fact]")) {
-      dd.innerHTML = both(facts[dd.dataset.fact](this.view));
+      dd.innerHTML = both(facts[dd.dataset.fact](this.view, this.itemsize));
     }
+    this.find("whose").innerHTML = both(storageWords(this.state.storage));
+    this.find("presets").querySelectorAll("button").forEach((button, i) => {
+      const copied = Boolean(this.state.storage.by), last = i === PRESETS.length - 1;
+      button.setAttribute("aria-pressed", copied === last && equal(PRESETS[i].view, this.view));
+    });
     for (const node of this.querySelectorAll("[data-label]")) {
       node.setAttribute("aria-label", inPageLanguage(LABELS[node.dataset.label]));
     }
-    this.find("presets").querySelectorAll("button").forEach((button, i) => {
-      button.setAttribute("aria-pressed", same(PRESETS[i].view, this.view));
-    });
+  }
+
+  /** The bytes of the lit cell, and to whom the picked one belongs. */
+  paintBytes(cell) {
+    const { itemsize } = this, from = cell * itemsize, strip = this.find("strip");
+    this.find("bytes").hidden = this.view.size === 0;
+    if (this.view.size === 0) return;
+    if (!(this.byte >= from && this.byte < from + itemsize)) this.byte = from;
+    if (strip.firstChild?.dataset.byte !== String(from) || strip.children.length !== itemsize) {
+      strip.innerHTML = times(itemsize, (k) => (
+        `<span class="se-cell" role="option" data-byte="${from + k}">${from + k}</span>`)).join("");
+    }
+    const who = this.readers[cell];
+    for (const node of strip.children) {
+      const byte = +node.dataset.byte, picked = byte === this.byte;
+      node.classList.toggle("se-lit", picked);
+      node.tabIndex = picked ? 0 : -1;
+      node.setAttribute("aria-selected", picked);
+      node.setAttribute("aria-label", inPageLanguage(byteWords(byte, itemsize, who)));
+    }
+    this.find("owners").innerHTML = both(byteWords(this.byte, itemsize, who));
+    const input = this.input("byte");
+    input.max = this.view.size * itemsize - 1;
+    if (input === document.activeElement) return;
+    input.value = this.byte;
+    input.setAttribute("aria-invalid", false);
   }
 
   /** The answer in words and numbers, and once more as a line for screen readers. */
   explain(index, cell) {
-    const who = this.readers[cell], words = cellWords(cell, who);
-    const spoken = index ? `t[${index}]: ${numbers(index, this.view)}` : "";
+    const who = this.readers[cell] ?? [], words = cellWords(cell, who);
+    const spoken = index ? `${at(index).replaceAll("`", "")}: ${numbers(index, this.view)}` : "";
     this.find("which").innerHTML = index ? html(at(index)) : both(words);
     const column = (above, below) => `<span><small>${above}</small>${below}</span>`;
-    const term = ([sign, words, number]) =>
-      `<span>${sign && column(sign, sign)}${column(words, number)}</span>`;
+    const term = ([sign, name, number]) =>
+      `<span>${sign && column(sign, sign)}${column(name, number)}</span>`;
     const line = (i) => `<div>${html(at(i))} → ${numbers(i, this.view)}</div>`;
     this.find("formula").innerHTML = index ? formula(index, this.view).map(term).join("")
       : who.slice(0, 4).map(line).join("");
@@ -421,8 +457,8 @@ export class StrideExplorer extends Base {
   light(grid, cell, stop) {
     this.find(grid).querySelectorAll("[data-address]").forEach((node, n) => {
       const lit = +node.dataset.address === cell, element = this.elements[node.dataset.element];
-      const words = element ? [element, element].map((e) => `t[${e.index}] → ${e.address}`)
-        : cellWords(n, this.readers[n]);
+      const words = element ? [element, element].map((e) => `${at(e.index)} → ${e.address}`)
+        : cellWords(n, this.readers[n], node.dataset.value);
       node.classList.toggle("se-lit", lit);
       node.classList.toggle("se-picked", n === (element ? this.picked.element : this.picked.cell));
       node.tabIndex = n === stop ? 0 : -1;
@@ -433,157 +469,30 @@ export class StrideExplorer extends Base {
 
   /** Arrow keys: left and right follow the order of the cells, up and down jump one row. */
   walk(event) {
+    if (event.target.name === "chain" && event.key === "Enter") {
+      event.preventDefault();
+      return this.edit(event.target, true);
+    }
     const grid = event.target.closest("[role=grid],[role=listbox]");
     if (!grid) return;
-    const cells = [...grid.querySelectorAll("[data-address]")], from = cells.indexOf(event.target);
+    const cells = [...grid.querySelectorAll(".se-cell")], from = cells.indexOf(event.target);
     const wrapped = cells.filter((c) => c.offsetTop === cells[0].offsetTop).length;
-    const row = grid === this.find("tensor") ? this.view.shape.at(-1) : wrapped;
+    const row = grid === this.find("tensor") ? this.view.shape.at(-1) ?? 1 : wrapped;
     const to = { ArrowLeft: from - 1, ArrowRight: from + 1, ArrowUp: from - row,
       ArrowDown: from + row, Home: 0, End: cells.length - 1 }[event.key];
     if (to === undefined) return;
     event.preventDefault();
-    cells[to]?.focus();
-  }
-}
-
-// ------------------------------------------------------------------ how it looks
-const STYLE = `
-stride-explorer {
-  display: block; width: 100%; margin-block: 1.25rem; container-type: inline-size;
-  --se-text: var(--pst-color-text-base, var(--jp-ui-font-color1, CanvasText));
-  --se-quiet: var(--pst-color-text-muted, var(--jp-ui-font-color1, CanvasText));
-  --se-ground: var(--pst-color-background, var(--jp-layout-color0, Canvas));
-  --se-accent: var(--pst-color-primary, var(--jp-brand-color1, LinkText));
-  --se-line: color-mix(in srgb, var(--se-text) 28%, transparent);
-  --se-edge: color-mix(in srgb, var(--se-text) 58%, transparent);
-  --se-mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;
-}
-html[data-lang=zh] stride-explorer .lang-en,
-html[data-lang=en] stride-explorer .lang-zh { display: none; }
-html:not([data-lang=zh], [data-lang=en]) stride-explorer {
-  .lang-zh + .lang-en { margin-inline-start: .5em; }
-  :is(dd, .se-error) > span { display: block; margin: 0 !important; }
-}
-stride-explorer .se-frame {
-  padding: 1rem; border: 1px solid var(--se-line); border-radius: .6rem;
-  color: var(--se-text); background: var(--se-ground); font-size: .9375rem; line-height: 1.5;
-  p, dl, dd, dt { margin: 0; font-weight: inherit; }
-  code, b, sup, small { all: unset; }
-  code, input, .se-cell, .se-axis, .se-formula { font-family: var(--se-mono); }
-  code { font-size: .92em; }
-  b, .se-which { font-weight: 650; }
-  dt, label, small, .se-code, .se-heading, .se-axis, .se-hint, .se-legend {
-    color: var(--se-quiet);
-  }
-  label, .se-code, .se-heading, .se-hint, .se-legend { font-size: .8125rem; }
-  :is(button, input, .se-cell):focus-visible {
-    outline: 2px solid var(--se-accent); outline-offset: 2px;
+    if (grid === this.find("strip") && !cells[to]) this.nextByte(to < 0 ? -1 : 1);
+    else cells[to]?.focus();
   }
 
-  .se-presets {
-    display: grid; grid-template-columns: repeat(auto-fill, minmax(10.5rem, 1fr)); gap: .4rem;
+  /** From the last byte of a cell to the first of the next, and back. */
+  nextByte(step) {
+    const byte = this.byte + step;
+    if (byte < 0 || byte >= this.view.size * this.itemsize) return;
+    this.pickByte(byte);
+    this.find("strip").querySelector("[tabindex='0']").focus();
   }
-  button {
-    display: grid; gap: .1rem; align-content: start; padding: .4rem .5rem; text-align: start;
-    border: 1px solid var(--se-line); border-radius: .4rem; background: none;
-    color: inherit; font: inherit; line-height: 1.35; cursor: pointer;
-    code { font-size: .75rem; color: var(--se-quiet); overflow-wrap: anywhere; }
-  }
-  button:hover { border-color: var(--se-accent); }
-  button[aria-pressed=true] {
-    border-color: var(--se-accent); box-shadow: inset 3px 0 var(--se-accent);
-    background: color-mix(in srgb, var(--se-accent) 12%, transparent);
-    > span { font-weight: 650; }
-  }
-
-  .se-form, .se-strides { display: flex; flex-wrap: wrap; align-items: end; gap: .6rem .75rem; }
-  .se-form { margin-top: 1rem; }
-  label { display: grid; gap: .2rem; margin: 0; }
-  input {
-    box-sizing: border-box; width: 5.25rem; height: 2.25rem; margin: 0; padding: 0 .5rem;
-    border: 1px solid var(--se-edge); border-radius: .4rem;
-    color: var(--se-text); background: var(--se-ground); font-size: 1rem;
-  }
-  input[name=shape] { width: 7.5rem; }
-  input[aria-invalid=true] { border: 2px dashed var(--se-text); }
-  .se-error:not(:empty) {
-    margin-top: .75rem; padding: .4rem .75rem; border-inline-start: 3px solid var(--se-text);
-    background: color-mix(in srgb, var(--se-text) 8%, transparent);
-  }
-  .se-code {
-    margin-block: .75rem 1rem; padding-bottom: .85rem; border-bottom: 1px solid var(--se-line);
-    overflow-wrap: anywhere;
-  }
-
-  .se-stage {
-    display: grid; gap: 1rem 2rem;
-    grid-template-columns: minmax(0, max-content) minmax(14rem, 1fr);
-  }
-  .se-heading { margin-bottom: .4rem; }
-  .se-stage + .se-heading { margin-top: 1.1rem; }
-  .se-tensor {
-    display: flex; flex-wrap: wrap; gap: .5rem 1.25rem;
-    margin: -4px; padding: 4px; overflow-x: auto;
-  }
-  [role=rowgroup] > div, .se-storage { display: flex; gap: 4px; }
-  [role=rowgroup] > div + div { margin-top: 4px; }
-  .se-storage { flex-wrap: wrap; }
-  .se-axis { flex: none; width: 2.5rem; text-align: center; font-size: .75rem; }
-  .se-axis:first-child { align-self: center; width: 1.5rem; text-align: start; }
-  .se-cell {
-    position: relative; flex: none; display: inline-grid; place-items: center;
-    box-sizing: border-box; width: 2.5rem; height: 2.25rem;
-    border: 1px solid var(--se-edge); border-radius: .3rem; font-variant-numeric: tabular-nums;
-    cursor: pointer; transition: background-color .12s;
-  }
-  .se-unused {
-    border-style: dashed; background: repeating-linear-gradient(135deg, transparent 0 5px,
-      color-mix(in srgb, var(--se-text) 10%, transparent) 5px 6px);
-  }
-  .se-lit {
-    border: 2px solid var(--se-accent); font-weight: 700;
-    background: color-mix(in srgb, var(--se-accent) 20%, transparent);
-  }
-  .se-picked { box-shadow: 0 0 0 2px var(--se-ground), 0 0 0 4px var(--se-accent); }
-  sup, .se-cell[data-readers]::after {
-    padding: 0 .2rem; border: 1px solid var(--se-edge); border-radius: .3rem;
-    font: .6875rem/1.25 var(--se-mono); background: var(--se-ground);
-  }
-  .se-cell[data-readers]::after {
-    content: attr(data-readers); position: absolute; inset: -.45rem -.3rem auto auto;
-  }
-
-  .se-formula { display: flex; flex-wrap: wrap; align-content: start; gap: .35rem .6rem; }
-  .se-formula { margin-top: .35rem; min-height: 3rem; }
-  .se-formula > span { display: flex; gap: .6rem; }
-  .se-formula > span > span { display: grid; justify-items: center; }
-  .se-formula > span:last-child > span:last-child { font-weight: 700; }
-  .se-formula small { font-size: .75rem; font-weight: 400; }
-  .se-formula > div { width: 100%; font-size: .875rem; }
-  .se-hint { margin-top: .5rem; }
-  .se-legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin-top: .6rem; }
-  .se-legend :is(.se-cell, sup) { margin-inline-end: .5rem; cursor: default; }
-  .se-legend .se-cell { width: 1.25rem; height: 1.1rem; vertical-align: -.2rem; }
-  .se-live { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-
-  dl {
-    display: grid; gap: .35rem;
-    margin-top: 1rem; padding-top: .85rem; border-top: 1px solid var(--se-line);
-  }
-  dl > div { display: grid; grid-template-columns: 8.5rem 1fr; gap: 0 1rem; }
-  @container (max-width: 36rem) {
-    .se-stage, dl > div { grid-template-columns: minmax(0, 1fr); }
-    .se-presets { grid-template-columns: repeat(2, minmax(0, 1fr)); }
-  }
-}
-@media (prefers-reduced-motion: reduce) { stride-explorer .se-frame .se-cell { transition: none; } }
-`;
-
-function addStyle() {
-  if (document.getElementById("stride-explorer-style")) return;
-  const style = document.createElement("style");
-  Object.assign(style, { id: "stride-explorer-style", textContent: STYLE });
-  document.head.append(style);
 }
 
 if (globalThis.customElements && !customElements.get("stride-explorer")) {
