@@ -71,7 +71,8 @@ def lines() -> Table:
 
 
 def loops() -> Table:
-    x, some = torch.randn(N, N), range(4)
+    x, some = torch.randn(N, N), range(0, 64, 16)  # no two of these columns share a cache line
+    same_elements = x[:64:16]
 
     def by_rows() -> None:
         for i in some:
@@ -84,10 +85,11 @@ def loops() -> Table:
                 x[i, j].item()
 
     return Table("loop", "读 16384 个元素", "Read 16384 elements", [
-        Case("rows", "x[i, j].item()，沿行", "x[i, j].item(), along rows", x[:4].nbytes, by_rows),
+        Case("rows", "x[i, j].item()，沿行", "x[i, j].item(), along rows", same_elements.nbytes,
+             by_rows),
         Case("columns", "x[i, j].item()，沿列", "x[i, j].item(), down columns", 4 * N * 64,
              by_columns),
-        same("operator", "x[:4].sum()", x[:4].nbytes, lambda: x[:4].sum()),
+        same("operator", "x[:64:16].sum()", same_elements.nbytes, same_elements.sum),
     ])
 
 
@@ -101,11 +103,11 @@ def sums() -> Table:
 
 
 def small_sums() -> Table:
-    x = torch.randn(128, 128)
-    times = range(2048)
-    return Table("small", "64 KiB 的矩阵求和，2048 次", "Sum of a 64 KiB matrix, 2048 times", [
-        same("dim1", "x.sum(dim=1)", x.nbytes, lambda: [x.sum(dim=1) for _ in times]),
-        same("dim0", "x.sum(dim=0)", x.nbytes, lambda: [x.sum(dim=0) for _ in times]),
+    x, times = torch.randn(256, 256), range(1024)
+    moved = len(times) * x.nbytes
+    return Table("small", "256 KiB 的矩阵求和，1024 次", "Sum of a 256 KiB matrix, 1024 times", [
+        same("dim1", "x.sum(dim=1)", moved, lambda: [x.sum(dim=1) for _ in times]),
+        same("dim0", "x.sum(dim=0)", moved, lambda: [x.sum(dim=0) for _ in times]),
     ])
 
 
@@ -136,6 +138,36 @@ def elementwise() -> Table:
     ])
 
 
+def small_additions() -> Table:
+    x, y, out, tmp = torch.randn(4, 128, 128)
+    times = range(1024)
+    moved = 3 * len(times) * x.nbytes
+
+    def repeat(run: Callable[[], Any]) -> Callable[[], Any]:
+        return lambda: [run() for _ in times]
+
+    return Table("small_add", "64 KiB 的矩阵相加，1024 次",
+                 "Addition of 64 KiB matrices, 1024 times", [
+        same("rows", "add(x, y, out=out)", moved, repeat(lambda: torch.add(x, y, out=out))),
+        same("mixed", "add(x, y.T, out=out)", moved, repeat(lambda: torch.add(x, y.T, out=out))),
+        same("two_steps", "add(x, tmp.copy_(y.T), out=out)", moved + moved * 2 // 3,
+             repeat(lambda: torch.add(x, tmp.copy_(y.T), out=out))),
+    ])
+
+
+def mixed_addition(n: int) -> Case:
+    """`add(X, Y.T, out=out)` of n × n matrices."""
+    x, y, out = torch.randn(n, n), torch.randn(n, n), torch.empty(n, n)
+    return same(str(n), f"add(X, Y.T, out=out), {n} × {n}", 3 * x.nbytes,
+                lambda: torch.add(x, y.T, out=out))
+
+
+def sizes() -> Table:
+    """A row of 4096 bytes, and one that is a cache line longer."""
+    return Table("sizes", "次序混着相加，两种边长", "Addition in mixed orders, two sizes",
+                 [mixed_addition(1024), mixed_addition(1040)])
+
+
 def products() -> Table:
     a, b, out = torch.randn(1024, 1024), torch.randn(1024, 1024), torch.empty(1024, 1024)
     gaps = torch.randn(2048, 2048)[::2, ::2]
@@ -162,8 +194,8 @@ def convolutions(key: str, channels: int, pixels: int) -> Table:
 
 
 def all_tables() -> list[Table]:
-    return [lines(), loops(), sums(), small_sums(), copies(), elementwise(), products(),
-            convolutions("conv64", 64, 56), convolutions("conv3", 3, 112)]
+    return [lines(), loops(), sums(), small_sums(), copies(), elementwise(), small_additions(),
+            sizes(), products(), convolutions("conv64", 64, 56), convolutions("conv3", 3, 112)]
 
 
 def measure(tables: list[Table], rounds: int = ROUNDS) -> dict[tuple[str, str], float]:
@@ -180,11 +212,16 @@ def measure(tables: list[Table], rounds: int = ROUNDS) -> dict[tuple[str, str], 
     return {name: 1e3 * median(each) for name, each in seconds.items()}
 
 
+def digits(value: float) -> float:
+    """Four significant digits: a small ratio keeps as many as a large one."""
+    return float(f"{value:.4g}")
+
+
 def rows(table: Table, ms: dict[tuple[str, str], float]) -> list[dict[str, Any]]:
     first = ms[table.key, table.cases[0].key]
     return [{"key": case.key, "zh": case.zh, "en": case.en,
-             "mib": round(case.bytes / MIB, 4), "ms": round(ms[table.key, case.key], 4),
-             "ratio": round(ms[table.key, case.key] / first, 4)} for case in table.cases]
+             "mib": round(case.bytes / MIB, 4), "ms": digits(ms[table.key, case.key]),
+             "ratio": digits(ms[table.key, case.key] / first)} for case in table.cases]
 
 
 def result(rounds: int = ROUNDS) -> dict[str, Any]:
@@ -206,7 +243,8 @@ def show(measured: dict[str, Any]) -> None:
     for table in measured["tables"].values():
         print(table["en"])
         for row in table["rows"]:
-            print(f"  {row['en']:34}{row['mib']:9.2f} MiB{row['ms']:10.3f} ms{row['ratio']:8.2f}")
+            print(f"  {row['en']:34}{row['mib']:9.2f} MiB{row['ms']:10.4g} ms"
+                  f"{row['ratio']:10.3g}")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -32,8 +32,9 @@ class Tensor(Operators):
     """Elements of a storage, found by sizes, strides and an offset, all counted in elements.
 
     `storage` is a list of floats, the one dtype here (torch.float64), which many tensors may
-    share. Names, arguments and exception types are torch's, except that nothing is accepted with
-    a negative size. Comparisons and `bool()` are left out. Made by `tensor`, `zeros`, `arange`.
+    share. Names and exception types are torch's, and so are the arguments without its options
+    (`alpha`, `dtype`, `memory_format`); nothing is accepted with a negative size. Comparisons and
+    `bool()` are left out: Python's own compare the objects. Made by `tensor`, `zeros`, `arange`.
 
     Source: torch/include/c10/core/TensorImpl.h:TensorImpl (storage_, sizes_and_strides_,
     storage_offset_).
@@ -147,7 +148,8 @@ class Tensor(Operators):
     def __getitem__(self, index):
         """The view that ints, slices, None and `...` select, one after the other.
 
-        Lists and tensors as indices, which copy, are not in this lesson: IndexError.
+        Lists and tensors as indices are not in this lesson: IndexError. In torch they copy, but
+        for a 0-dim integer tensor.
         Source: torch/include/ATen/TensorIndexing.h:handleDimInMultiDimIndexing.
         """
         index = index if isinstance(index, tuple) else (index,)
@@ -232,7 +234,8 @@ class Tensor(Operators):
     def clone(self):
         """A copy in the same memory order, without gaps.
 
-        A dense tensor keeps all its strides, those of size-1 dimensions too, which `-x` resets.
+        A dense tensor keeps all its strides, those of size-1 dimensions too, which `-x` resets if
+        x is contiguous.
         Source: torch/include/ATen/ExpandUtils.h:infer_dense_strides.
         """
         order = fastest_first(self.shape, [self._stride])

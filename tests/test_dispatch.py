@@ -7,7 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from inside.dispatch import LAYERS, Spy, Trace, reachable, slots
+from inside.dispatch import LAYERS, Spy, Trace, active, kernels, key_names, slots
 from inside.dispatch_picture import draw_dispatch
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -54,14 +54,40 @@ def situations():
 # ---------------------------------------------------------------- which kernel
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("op", CALLS)
-def test_first_kernel_is_the_highest_key_with_one(op, mode):
+def test_kernels_names_those_that_run_in_their_order(op, mode):
     args = CALLS[op]()
     with Spy(op) as spy, MODES[mode]():
-        keys = reachable(*args) - torch._C._dispatch_tls_local_exclude_set()
         call(op, args)
-    table = slots(op)
-    left = [k for k in LAYERS if keys.has(getattr(torch.DispatchKey, k))]
-    assert keys_of(spy)[0] == next(k for k in left if table[k] != "fallthrough")
+    with MODES[mode]():
+        worked_out = kernels(op, *args)
+    ran = keys_of(spy)
+    if slots(op)[ran[-1]] == "math kernel":  # it calls other operators and does not redispatch
+        worked_out = worked_out[: len(ran)]
+    assert worked_out == ran
+
+
+def test_autocast_takes_part_only_where_it_has_a_kernel():
+    assert kernels("mm", square())[0] == kernels("relu", square())[0] == "AutogradCPU"
+    with MODES["autocast"]():
+        assert key_names(active(square()))[0] == kernels("mm", square())[0] == "AutocastCPU"
+        assert kernels("relu", square())[0] == "AutogradCPU"
+
+
+def test_keys_of_several_tensors_are_united():
+    ordinary = square()
+    with torch.inference_mode():
+        bare = square()
+        assert kernels("t", bare) == ["CPU"]
+        assert kernels("t", bare, ordinary) == ["ADInplaceOrView", "CPU"]
+    assert not active(bare).has(torch.DispatchKey.AutogradCPU)
+    assert kernels("mm", bare, ordinary) == ["AutogradCPU", "CPU"]
+
+
+def test_a_key_set_is_named_from_the_highest_priority_down():
+    keys = torch._C.DispatchKeySet(torch.DispatchKey.CPU)
+    for name in ("BackendSelect", "AutocastCPU", "ADInplaceOrView", "AutogradCPU"):
+        keys = keys.add(getattr(torch.DispatchKey, name))
+    assert key_names(keys) == list(LAYERS)
 
 
 @pytest.mark.parametrize("op", CALLS)

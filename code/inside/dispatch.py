@@ -1,6 +1,7 @@
 """What the dispatcher does with an operator call: table, kernels that run, calls below autograd.
 
     slots("mm")             the dispatch table: what stands at each key
+    kernels("mm", x, w)     the keys whose kernels a call may run, worked out from table and keys
     with Spy("mm") as spy:  the kernels of one operator that run, in order, with their key sets
     with Trace() as trace:  every operator that arrives below autograd, with shapes
 
@@ -15,7 +16,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-# The keys that a call on dense CPU tensors can meet without functorch, highest priority first.
+# The keys that a call on ordinary CPU tensors meets, highest priority first: no conjugate or
+# negative view, no functorch transform, no dispatch mode.
 LAYERS = ("AutocastCPU", "AutogradCPU", "ADInplaceOrView", "BackendSelect", "CPU")
 
 
@@ -37,12 +39,33 @@ def slots(op):
     return table
 
 
+def key_names(keys):
+    """The keys of a key set by name, highest priority first."""
+    top = keys.highestPriorityTypeId()
+    return [] if top == torch.DispatchKey.Undefined else [top.name, *key_names(keys.remove(top))]
+
+
 def reachable(*tensors):
     """The key set before exclusion: the tensors' keys and those the thread includes."""
     keys = torch._C._dispatch_tls_local_include_set()
     for tensor in tensors:
         keys = keys | torch._C._dispatch_keys(tensor)
     return keys
+
+
+def active(*tensors):
+    """The key set that takes part: `reachable`, less what the thread excludes."""
+    return reachable(*tensors) - torch._C._dispatch_tls_local_exclude_set()
+
+
+def kernels(op, *tensors):
+    """Names of the keys whose kernels a call may run, in order; `ValueError` as in `slots`.
+
+    The first one runs. Each kernel but the last masks its own key and dispatches again; a composite
+    one calls other operators instead.
+    """
+    table = slots(op)
+    return [key for key in key_names(active(*tensors)) if table[key] != "fallthrough"]
 
 
 # ---------------------------------------------------------------- kernels of one operator
@@ -55,9 +78,8 @@ class Step:
     keys: torch._C.DispatchKeySet
 
     def __str__(self):
-        inside = [key for key in LAYERS if self.keys.has(getattr(torch.DispatchKey, key))]
         dtype = str(self.dtype).removeprefix("torch.")
-        return f"{self.key:<15} {dtype:<8} keys: {' '.join(inside)}"
+        return f"{self.key:<15} {dtype:<8} keys: {' '.join(key_names(self.keys))}"
 
 
 class Spy:
@@ -74,10 +96,10 @@ class Spy:
         self.steps = []
 
     def __enter__(self):
+        table = slots(self.op)
         self.steps.clear()
         self._stack = ExitStack()
         library = self._stack.enter_context(torch.library._scoped_library("aten", "IMPL"))
-        table = slots(self.op)
         with warnings.catch_warnings():  # torch says that a kernel is replaced, which is meant
             warnings.simplefilter("ignore")
             for key in LAYERS:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
-from inside.dispatch import LAYERS, Spy, reachable, slots
+from inside.dispatch import LAYERS, Spy, active, reachable, slots
 from inside.drawing import ACCENT, Picture, bilingual, box, svg, text
 
 LABEL, COLUMN, ROW, TOP = 114, 50, 30, 84
@@ -36,8 +36,7 @@ def observe(op, name, context, args):
     """Call the operator once within `context` and note what the dispatcher did."""
     table = slots(op)
     with Spy(op) as spy, context:
-        before = reachable(*args)
-        after = before - torch._C._dispatch_tls_local_exclude_set()
+        before, after = reachable(*args), active(*args)
         packet, _, overload = op.partition(".")
         result = getattr(getattr(torch.ops.aten, packet), overload or "default")(*args)
     order = [step.key for step in spy.steps]

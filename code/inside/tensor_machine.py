@@ -6,10 +6,10 @@ The picture is narrow, so that a phone shows it without scrolling.
 
 from dataclasses import dataclass
 
-from torch.utils._python_dispatch import TorchDispatchMode
+import torch
 
+from inside.dispatch import Trace, active, kernels, key_names
 from inside.drawing import ACCENT, Picture, arrow, bilingual, box, group, svg, text
-from inside.kernels import active, kernels, keys
 
 LABELS, COLUMN, SPACE, ROW = 88, 92, 3, 17  # px: field names, a tensor's column, between, a row
 KEYS = {"AutocastCPU": 80, "AutogradCPU": 80, "ADInplaceOrView": 110, "CPU": 50}  # key: its width
@@ -33,27 +33,20 @@ class Step:
         return "excluded" if key in self.excluded else "fallthrough"
 
 
-class Calls(TorchDispatchMode):
-    """Notes the operators that come below autograd."""
-
-    def __init__(self):
-        super().__init__()
-        self.operators = []
-
-    def __torch_dispatch__(self, operator, types, args=(), kwargs=None):
-        self.operators.append(operator.name())
-        return operator(*args, **(kwargs or {}))
-
-
 def take(words, call, tensor):
     """Make one call and read how it was dispatched: (the step, its result)."""
-    with Calls() as calls:
+    with Trace() as trace:
         call(tensor)
-    [operator] = calls.operators
+    [operator] = trace.names
     ran = tuple(kernels(operator, tensor))
-    excluded = tuple(key for key in keys(tensor) if key not in active(tensor))
+    excluded = tuple(key for key in keys(tensor) if key not in key_names(active(tensor)))
     name = words.partition(" = ")[0]
-    return Step(words, name, operator, ran, excluded), call(tensor)
+    return Step(words, name, f"aten::{operator}", ran, excluded), call(tensor)
+
+
+def keys(tensor):
+    """Names of the keys that a tensor carries, highest priority first."""
+    return key_names(torch._C._dispatch_keys(tensor))
 
 
 def fields(tensor):
