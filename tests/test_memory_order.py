@@ -30,6 +30,9 @@ DIRECTIONS = [
     ("add", "mixed", "rows", 3, None),               # mixed orders are slow
     ("add", "two_steps", "rows", 2, None),           # the prediction calls this slow
     ("add", "two_steps", "mixed", None, 0.5),        # several times faster than mixed
+    ("small_add", "mixed", "rows", 2, None),         # still several times slower in cache
+    ("small_add", "two_steps", "mixed", 0.8, None),  # nor does copying first save it
+    ("sizes", "1040", "1024", None, 0.8),            # more elements in less time
     ("mm", "left", "plain", 0.7, 1.4),               # little difference
     ("mm", "right", "plain", 0.7, 1.4),
     ("mm", "gaps", "plain", 0.7, 1.5),               # only a little more
@@ -68,6 +71,30 @@ def test_the_recorded_tables_are_those_that_the_script_measures():
         assert [row["mib"] for row in table["rows"]] == [
             round(case.bytes / memory_order.MIB, 4) for case in tables[name].cases]
         assert table["rows"][0]["ratio"] == 1
+
+
+def test_the_loop_down_columns_needs_a_new_cache_line_for_every_element(monkeypatch):
+    seen = []
+
+    class Matrix:
+        def __getitem__(self, place):
+            seen.append(place)
+            return torch.zeros(1)
+    monkeypatch.setattr(memory_order, "N", 128)
+    monkeypatch.setattr(memory_order.torch, "randn", lambda *sizes: Matrix())
+    columns = next(case for case in memory_order.loops().cases if case.key == "columns")
+    seen.clear()
+    columns.run()
+    lines = {(i * 128 + j) * 4 // 64 for i, j in seen}
+    assert len(lines) == len(seen) == 4 * 128
+    assert columns.bytes == 64 * len(lines)
+
+
+def test_small_values_keep_their_digits():
+    table = memory_order.Table("t", "", "", [memory_order.same(c, c, 0, None) for c in "ab"])
+    shown = memory_order.rows(table, {("t", "a"): 95.03, ("t", "b"): 0.0730712})
+    assert [row["ms"] for row in shown] == [95.03, 0.07307]
+    assert [row["ratio"] for row in shown] == [1, 0.0007689]
 
 
 def test_the_script_records_only_on_request_and_what_it_measured(

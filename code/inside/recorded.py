@@ -66,7 +66,7 @@ def values(row, columns):
 
 
 def number(value):
-    """At least three significant digits, thousands separated."""
+    """Three significant digits, and all of an integer's, thousands separated."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
