@@ -28,9 +28,9 @@ ROUNDS = 15
 N = 4096  # rows and columns of the large matrices: 64 MiB of float32, more than most caches
 MIB = 2**20
 COLUMNS = [
-    {"key": "mib", "zh": "最少搬运（MiB）", "en": "MiB moved at least"},
+    {"key": "mib", "zh": "最少搬运（MiB）", "en": "MiB moved, at least"},
     {"key": "ms", "zh": "毫秒", "en": "ms"},
-    {"key": "ratio", "zh": "倍数", "en": "ratio"},
+    {"key": "ratio", "zh": "与首行之比", "en": "ratio to first row"},
 ]
 
 
@@ -114,12 +114,12 @@ def small_sums() -> Table:
 def copies() -> Table:
     x, out = torch.randn(N, N), torch.empty(N, N)
     batch = x.view(16, 1024, 1024)
-    same_batch = out.view(16, 1024, 1024)
+    batch_out = out.view(16, 1024, 1024)
     moved = 2 * x.nbytes
     return Table("copy", "复制 64 MiB", "Copy 64 MiB", [
         same("straight", "out.copy_(X)", moved, lambda: out.copy_(x)),
         same("matrix", "out.copy_(X.T)", moved, lambda: out.copy_(x.T)),
-        same("batch", "out.copy_(B.mT)", moved, lambda: same_batch.copy_(batch.mT)),
+        same("batch", "out.copy_(B.mT)", moved, lambda: batch_out.copy_(batch.mT)),
         same("clone", "X.clone()", moved, x.clone),
         same("contiguous", "X.T.contiguous()", moved, lambda: x.T.contiguous()),
     ])
@@ -187,7 +187,7 @@ def convolutions(key: str, channels: int, pixels: int) -> Table:
     last = [t.to(memory_format=torch.channels_last) for t in (x, w)]
     conv = torch.nn.functional.conv2d
     moved = 4 * (x.numel() + w.numel() + 8 * 64 * pixels**2)
-    return Table(key, f"卷积，{channels} 通道输入", f"Convolution, {channels} channels in", [
+    return Table(key, f"卷积，输入 {channels} 通道", f"Convolution, {channels} input channels", [
         same("nchw", "contiguous", moved, lambda: conv(x, w, padding=1)),
         same("last", "channels_last", moved, lambda: conv(*last, padding=1)),
     ])
@@ -198,7 +198,7 @@ def all_tables() -> list[Table]:
             sizes(), products(), convolutions("conv64", 64, 56), convolutions("conv3", 3, 112)]
 
 
-def measure(tables: list[Table], rounds: int = ROUNDS) -> dict[tuple[str, str], float]:
+def measure(tables: list[Table], rounds: int) -> dict[tuple[str, str], float]:
     """(table, case) -> median milliseconds; a round before the first warms up."""
     seconds: dict[tuple[str, str], list[float]] = {}
     for number in range(rounds + 1):
@@ -224,7 +224,7 @@ def rows(table: Table, ms: dict[tuple[str, str], float]) -> list[dict[str, Any]]
              "ratio": digits(ms[table.key, case.key] / first)} for case in table.cases]
 
 
-def result(rounds: int = ROUNDS) -> dict[str, Any]:
+def result(rounds: int) -> dict[str, Any]:
     """All tables as they are recorded; `inside.recorded` shows them."""
     load = os.getloadavg()[0]
     torch.set_num_threads(1)

@@ -207,7 +207,7 @@ def test_picture_shows_what_the_spy_saw():
         ["ADInplaceOrView", *["skipped"] * 5],
         ["BackendSelect", *["skipped"] * 5],
         ["CPU", "2", "2", "2", "3", "1"],
-        ["grad_fn", "no", "yes", "no", "yes", "no"],
+        ["grad_fn", "None", "MmBackward0", "None", "MmBackward0", "None"],
         ["dtype", "float32", "float32", "float32", "bfloat16", "float32"],
     ]
 
@@ -227,6 +227,8 @@ def test_picture_is_well_formed_and_carries_both_languages():
     root = ET.fromstring(draw_dispatch("mm", situations()).svg)
     words = ["".join(node.itertext()) for node in root.iter(f"{SVG}text")]
     assert {*LAYERS, "grad_fn", "dtype", "inference_mode"} <= set(words)
+    signs = [words.count(sign) for sign in ("None", "✓")]  # grad_fn reads alike in both languages
+    assert signs == [3, 2]
     langs = [node.get("class") for node in root.iter(f"{SVG}text") if node.get("class")]
     assert langs.count("lang-zh") == langs.count("lang-en") == 2
     assert len(list(root.iter(f"{SVG}circle"))) == 10

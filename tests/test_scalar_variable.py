@@ -300,10 +300,9 @@ def test_hooks_are_refused_where_no_gradient_flows():
         (variable(1.0) * 2).register_post_accumulate_grad_hook(print)
 
 
-def test_third_derivatives_exist():
+def test_derivatives_of_any_order_exist():
     x = variable(2.0)
     y = x ** 4.0
     for expected in (32.0, 48.0, 48.0, 24.0):
         y, = grad(y, [x], create_graph=True)
         assert y.data == pytest.approx(expected)
-    assert math.isfinite(y.data)

@@ -48,6 +48,11 @@ def test_the_path_of_each_call(picture):
         "ADInplaceOrView fallthrough, CPU kernel"]
 
 
+def test_each_call_is_made_once():
+    made = draw_machine("x", torch.zeros(2), {"same = x.add_(1)": lambda x: x.add_(1)})
+    assert "storage [1 1], 8 bytes: " in made.text
+
+
 def test_every_text_lies_inside_the_picture(picture):
     root = ET.fromstring(picture.svg)
     _, _, width, height = map(float, root.get("viewBox").split())

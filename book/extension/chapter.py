@@ -16,20 +16,12 @@ from book.extension.bilingual import raw, spans
 from book.extension.front import HEAD, SHEET_TITLE, Section, facts, link, sections
 from book.extension.predict import code_cells
 from book.extension.tables import table
-from book.pipeline.paths import OPENING, SHEET
+from book.pipeline.paths import OPENING, SHEET, place
 
 LIST = "sections-of-this-chapter"  # id of the section that gets the list
 UP = "../../"  # from a page of a chapter to the root of the book
 CHECKS = ("证明", "Proof")
 ONE_PAGE = ("可打印，A4 一页", "prints on one A4 page")
-
-
-def page_of(docname: str) -> tuple[str, str]:
-    """Chapter and page of a document in a chapter's folder; of any other, two empty strings."""
-    match docname.split("/"):
-        case ["chapters", chapter, page]:
-            return chapter, page
-    return "", ""
 
 
 def listing(ready: list[Section], sheet: str | None) -> str:
@@ -46,7 +38,7 @@ class ListSections(SphinxTransform):
     default_priority = 450
 
     def apply(self, **kwargs) -> None:
-        chapter, page = page_of(self.env.docname)
+        chapter, page = place(self.env.docname) or ("", "")
         if page != OPENING:
             return
         documents = list(self.env.external_site_map)
@@ -62,14 +54,13 @@ class FoldChecks(SphinxTransform):
     default_priority = 510
 
     def apply(self, **kwargs) -> None:
-        if page_of(self.env.docname)[1] != SHEET:
+        _, page = place(self.env.docname) or ("", "")
+        if page != SHEET:
             return
         next(self.document.findall(nodes.section))["classes"].append(SHEET)
         for cell in code_cells(self.document):
             if "tag_setup" not in cell["classes"]:
-                position, parent = cell.parent.index(cell), cell.parent
-                parent.remove(cell)
-                parent.insert(position, [
+                cell.parent.replace(cell, [
                     raw(f'<details class="fold proof"><summary>{spans(*CHECKS)}</summary>'),
                     cell, raw("</details>")])
 

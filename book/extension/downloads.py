@@ -10,6 +10,7 @@ from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import raw, spans
 from book.pipeline.notebook import write_text
+from book.pipeline.paths import place
 from book.pipeline.readers import VARIANTS, reader_notebook
 
 FOLDER = "downloads"
@@ -20,14 +21,6 @@ NAMES = {
     "en": '<span lang="en">English</span>',
     "both": spans("对照", "Both"),
 }
-
-
-def place(docname: str) -> tuple[str, str] | None:
-    """Chapter and section of a page, or None for a page that is no section."""
-    match docname.split("/"):
-        case ["chapters", chapter, section]:
-            return chapter, section
-    return None
 
 
 def address(docname: str, *parts: str) -> str:

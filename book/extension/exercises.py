@@ -9,8 +9,9 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
 from book.extension.bilingual import raw, spans
-from book.extension.downloads import FOLDER, address, place
+from book.extension.downloads import FOLDER, address
 from book.pipeline import faded
+from book.pipeline.paths import place
 
 log = logging.getLogger(__name__)
 LIST = "exercises.yaml"

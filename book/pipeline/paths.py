@@ -17,12 +17,18 @@ OPENING, SHEET = "index", "cheat-sheet"  # pages of a chapter that are no sectio
 RESULTS = ROOT / "benchmarks" / "results"  # written by the commands that record, never by a build
 
 
+def place(document: str) -> tuple[str, str] | None:
+    """Chapter folder and page of a page, as in `chapters/01-tensors/index`; None outside them."""
+    match document.split("/"):
+        case [CHAPTERS.name, chapter, page]:
+            return chapter, page
+    return None
+
+
 def is_section(document: str) -> bool:
     """Whether a page, as in `chapters/01-tensors/storage-and-strides`, is a section of the book."""
-    match document.split("/"):
-        case [CHAPTERS.name, _, page]:
-            return page not in (OPENING, SHEET)
-    return False
+    found = place(document)
+    return found is not None and found[1] not in (OPENING, SHEET)
 
 
 def relative(path: Path) -> str:

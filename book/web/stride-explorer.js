@@ -126,7 +126,7 @@ function stepButton({ text, kind, state }, k) {
 const Base = globalThis.HTMLElement ?? class {}; // node imports this file to test the rules
 let serial = 0;
 
-export class StrideExplorer extends Base {
+class StrideExplorer extends Base {
   static observedAttributes = ["shape", "strides", "offset", "size", "chain", "itemsize"];
 
   connectedCallback() {

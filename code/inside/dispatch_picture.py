@@ -15,7 +15,7 @@ LABEL, COLUMN, ROW, TOP = 114, 50, 30, 84
 SYMBOLS = {"skipped": "↓", "excluded": "✕", "absent": "·", "not called": "–"}
 LEGEND = (
     (
-        "1、2、3：实际运行的实现，按先后；↓：直落",
+        "1、2、3：依次运行的实现；↓：直落",
         "1, 2, 3: kernels in the order they ran; ↓: fallthrough",
     ),
     ("✕：在键集里，被排除集去掉；·：不在键集里", "✕: in the set but excluded; ·: not in the set"),
@@ -29,7 +29,7 @@ class Column:
     name: str
     states: dict[str, str]
     dtype: str
-    recorded: str
+    node: str
 
 
 def observe(op, name, context, args):
@@ -42,7 +42,8 @@ def observe(op, name, context, args):
     order = [step.key for step in spy.steps]
     states = {key: state(key, table[key], before, after, order) for key in LAYERS}
     dtype = str(result.dtype).removeprefix("torch.")
-    return Column(name, states, dtype, "yes" if result.grad_fn is not None else "no")
+    node = "None" if result.grad_fn is None else result.grad_fn.name()
+    return Column(name, states, dtype, node)
 
 
 def state(name, kind, before, after, order):
@@ -91,7 +92,8 @@ def draw_column(number, column):
     parts = [text(*foot, column.name, 12, mono=True, text_anchor="end", transform=slope)]
     for n, word in enumerate(column.states.values()):
         parts.append(draw_cell(x, TOP + ROW * n, word))
-    for n, word in enumerate([column.recorded, column.dtype], start=len(LAYERS)):
+    node = "None" if column.node == "None" else "✓"  # the node's name is wider than a column
+    for n, word in enumerate([node, column.dtype], start=len(LAYERS)):
         parts.append(text(middle, TOP + ROW * (n + 0.5) + 4, word, 12, text_anchor="middle"))
     return "\n".join(parts)
 
@@ -113,7 +115,7 @@ def describe(op, columns):
     """The same facts as a table of text."""
     rows = [[op, *(column.name for column in columns)]]
     rows += [[key, *(column.states[key] for column in columns)] for key in LAYERS]
-    rows.append(["grad_fn", *(column.recorded for column in columns)])
+    rows.append(["grad_fn", *(column.node for column in columns)])
     rows.append(["dtype", *(column.dtype for column in columns)])
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     padded = (zip(row, widths, strict=True) for row in rows)

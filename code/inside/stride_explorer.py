@@ -181,17 +181,6 @@ class StrideExplorer(anywidget.AnyWidget):
         with self.hold_trait_notifications():
             self.shape, self.strides, self.offset, self.size = made
 
-    def addresses(self):
-        """Address of every element, nested lists of the shape of the tensor, in elements."""
-
-        def below(dims, base):
-            if not dims:
-                return base
-            (n, stride), *rest = dims
-            return [below(rest, base + i * stride) for i in range(n)]
-
-        return below(list(zip(self.shape, self.strides, strict=True)), self.offset)
-
     def __repr__(self):
         return (
             f"StrideExplorer(shape={self.shape}, strides={self.strides}, "

@@ -36,12 +36,12 @@ class Step:
 def take(words, call, tensor):
     """Make one call and read how it was dispatched: (the step, its result)."""
     with Trace() as trace:
-        call(tensor)
+        result = call(tensor)
     [operator] = trace.names
     ran = tuple(kernels(operator, tensor))
     excluded = tuple(key for key in keys(tensor) if key not in key_names(active(tensor)))
     name = words.partition(" = ")[0]
-    return Step(words, name, f"aten::{operator}", ran, excluded), call(tensor)
+    return Step(words, name, f"aten::{operator}", ran, excluded), result
 
 
 def keys(tensor):

@@ -8,7 +8,7 @@ import { ELLIPSIS, Refusal, parseChain, refuse, stepText } from "./parse.js";
 
 const STEPS = 20; // rows that a reader can still follow
 const MOST = 4096; // elements of a copy; torch has no such limit
-export const LONGEST = 999; // elements of x: more than are drawn, so that a chain may start there
+const LONGEST = 999; // elements of x: more than are drawn, so that a chain may start there
 
 const INT_LISTS = { as_strided: ["size", "stride"] };
 const without = (list, d) => list.filter((_, k) => k !== d);

@@ -32,7 +32,6 @@ export const LABELS = {
   stepList: ["每一步", "Steps of the chain"],
   byHand: ["也可以自己填（相当于 `as_strided`）", "Or set the numbers yourself (as with `as_strided`)"],
   shape: ["形状", "shape"],
-  strides: ["步长", "strides"],
   offset: ["存储偏移", "storage offset"],
   tensor: ["张量（数字是存储格的编号）", "Tensor (showing storage cell numbers)"],
   storage: ["存储", "Storage"],
