@@ -20,7 +20,7 @@ from tests.tensor_chains import Chain, Disagreement, layout
 
 CHAINS = 25_000
 QUICK = 1_500
-LAYOUTS = 8_000
+LAYOUTS = 10_000
 STEPS_DRAWN = set(chains.DRAW)
 
 
@@ -164,10 +164,6 @@ def test_chains_find_a_rule_that_only_looks_right(monkeypatch, place, name, rule
 
 # ---- view ----------------------------------------------------------------------------------------
 
-def draw_sizes(rng):
-    return tuple(rng.choice([0, 1, 1, 2, 2, 3, 4, 6]) for _ in range(rng.randint(0, 5)))
-
-
 def draw_strides(rng, sizes):
     """Those of a packed order, mostly, with any strides for size 1; or any strides."""
     kind, order = rng.choice(["row-major", "permuted", "any"]), range(len(sizes))[::-1]
@@ -200,7 +196,7 @@ def assert_same_outcome(name, ours, theirs):
 def test_view_accepts_what_torch_accepts():
     rng, refused = random.Random(1), 0
     for _ in range(LAYOUTS):
-        sizes = draw_sizes(rng)
+        sizes = chains.draw_sizes(rng)
         ours, theirs = pair(sizes, draw_strides(rng, sizes))
         shape, = chains.new_shape(rng, theirs, [theirs])
         refused += assert_same_outcome("view", (ours, shape), (theirs, shape))
@@ -228,31 +224,30 @@ def test_view_of_every_permutation_in_every_shape_is_torchs():
 # ---- result_strides ------------------------------------------------------------------------------
 
 def draw_operands(rng):
-    """Two layouts whose shapes broadcast, four dimensions preferred for channels last."""
-    rank = rng.choice([1, 2, 3, 4, 4, 5])
-    sizes = [rng.choice([0, 1, 1, 2, 2, 3, 4]) for _ in range(rank)]
+    """Two layouts whose shapes broadcast, as (ours, theirs)."""
+    sizes = chains.draw_sizes(rng)
     for _ in "ab":
         stretched = rng.random() < 1 / 3
         shape = tuple(1 if stretched and rng.random() < 0.5 else size for size in sizes)
-        shape = shape[rng.randint(0, rank):] if stretched else shape
+        shape = shape[rng.randint(0, len(sizes)):] if stretched else shape
         yield pair(shape, draw_strides(rng, shape))
 
 
 def test_result_strides_of_two_operands_are_torchs():
-    rng, row_major = random.Random(2), 0
+    rng, other_orders = random.Random(2), 0
     for _ in range(LAYOUTS):
         (a, theirs_a), (b, theirs_b) = draw_operands(rng)
         result = theirs_a + theirs_b
         assert mini_tensor_layout.result_strides(a, b) == result.stride()
         assert (a + b).stride() == result.stride()
-        row_major += result.is_contiguous()
-    assert row_major < LAYOUTS * 3 / 4
+        other_orders += not result.is_contiguous()
+    assert other_orders > LAYOUTS / 4
 
 
 def test_results_of_one_operand_have_torchs_strides():
     rng = random.Random(3)
     for _ in range(LAYOUTS // 4):
-        sizes = draw_sizes(rng)
+        sizes = chains.draw_sizes(rng)
         ours, theirs = pair(sizes, draw_strides(rng, sizes))
         for step in (operator.neg, lambda t: t + 1, lambda t: 2 - t, lambda t: t.clone(),
                      lambda t: t.contiguous()):
