@@ -186,10 +186,11 @@ def assert_same_outcome(name, ours, theirs):
     """Whether both refused the step."""
     (result, raised), (expected, refused) = (chains.attempt(name, operands)
                                              for operands in (ours, theirs))
-    assert type(raised) is type(refused), (raised, refused)
+    step = layout(theirs[0]), theirs[1:]
+    assert type(raised) is type(refused), (step, raised, refused)
     if not refused:
-        assert layout(result) == layout(expected)
-        assert result.elements() == expected.reshape(-1).tolist()
+        assert layout(result) == layout(expected), step
+        assert result.elements() == expected.reshape(-1).tolist(), step
     return refused is not None
 
 
@@ -237,9 +238,9 @@ def test_result_strides_of_two_operands_are_torchs():
     rng, other_orders = random.Random(2), 0
     for _ in range(LAYOUTS):
         (a, theirs_a), (b, theirs_b) = draw_operands(rng)
-        result = theirs_a + theirs_b
-        assert mini_tensor_layout.result_strides(a, b) == result.stride()
-        assert (a + b).stride() == result.stride()
+        result, operands = theirs_a + theirs_b, (layout(a), layout(b))
+        assert mini_tensor_layout.result_strides(a, b) == result.stride(), operands
+        assert (a + b).stride() == result.stride(), operands
         other_orders += not result.is_contiguous()
     assert other_orders > LAYOUTS / 4
 
