@@ -2,9 +2,8 @@
 
 Read it from top to bottom: data structure, views, copies, the rule of `view`. Beside it are
 mini_tensor_ops.py, writes and arithmetic, and mini_tensor_layout.py, the layouts of results and
-the overlaps that are refused. It needs Python alone.
-
-    python code/mini_tensor.py --lang zh            a short tour (or --lang en)
+the overlaps that are refused. It needs Python alone. In a clone of the book,
+`python3 code/mini_tensor.py` also gives a short tour (--lang zh or --lang en).
 """
 import math
 import sys

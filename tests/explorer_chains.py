@@ -22,7 +22,7 @@ def dim_of(rng, t, more=0):
     return rng.randrange(-dims, dims) if rng.random() < 0.93 else rng.choice([-dims - 1, dims])
 
 
-def size_of(t, dim):
+def size_at(t, dim):
     """The size of a dimension that may not exist, then 1."""
     return t.shape[dim] if -t.dim() <= dim < t.dim() else 1
 
@@ -114,7 +114,7 @@ def dims_of(rng, t):
 
 def draw_narrow(rng, t):
     dim = dim_of(rng, t)
-    size = size_of(t, dim)
+    size = size_at(t, dim)
     start = rng.randint(-size - (rng.random() < 0.1), size)
     rest = size - (start if start >= 0 else start + size)
     length = rng.randint(-(rng.random() < 0.05), max(rest, 0))
@@ -123,14 +123,14 @@ def draw_narrow(rng, t):
 
 def draw_unfold(rng, t):
     dim = dim_of(rng, t)
-    size = size_of(t, dim)
+    size = size_at(t, dim)
     values = [dim, rng.randint(0, size + (rng.random() < 0.2)), rng.choice([1, 1, 2, 3, 0])]
     return f".unfold({some(rng, ['dimension', 'size', 'step'], values, 3)})"
 
 
 def draw_select(rng, t):
     dim = dim_of(rng, t)
-    size = size_of(t, dim)
+    size = size_at(t, dim)
     index = rng.randint(-size - (rng.random() < 0.1), max(size - 1, 0))
     return f".select({some(rng, ['dim', 'index'], [dim, index], 2)})"
 

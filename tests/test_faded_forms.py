@@ -162,6 +162,13 @@ def test_a_function_is_cut_in_the_companion_it_is_in():
     path = CHAPTERS / "01-tensors/exercises.yaml"
     exercises, made = faded.read(path), faded.files(path)
     assert len(exercises.companions) == 3
+    needed = {file.name: [other.name for other in exercises.imports(file)]
+              for file in exercises.companions}
+    assert needed == {"mini_tensor.py": ["mini_tensor_layout.py", "mini_tensor_ops.py"],
+                      "mini_tensor_ops.py": ["mini_tensor_layout.py"],
+                      "mini_tensor_layout.py": []}
+    assert [file.name for file in exercises.solutions()] == [
+        "mini_tensor.py", "mini_tensor_layout.py"]
     for exercise in exercises.functions:
         home = exercises.homes[exercise.name]
         text = made[exercises.file(exercise.form, home)]

@@ -51,6 +51,7 @@ def test_a_machine_with_sections_links_to_them_and_the_others_are_being_written(
     assert planned == ["Compiler", "Data loading", "Modules"]
     assert all("being written" in found[name].text for name in planned)
     assert "being written" not in found["Tensors"].text
+    assert "Chapter 1" in found["Tensors"].text
 
 
 def test_the_name_of_a_machine_leads_to_its_chapter_and_the_sheet_stands_last(book):
@@ -84,6 +85,7 @@ def test_every_section_in_the_contents_has_its_title_time_and_number_of_cards(bo
     ([words(1000, "en")], 10),
     ([words(1000, "zh")], 5),  # one language is counted
     ([words(900, "en"), *predictions(6)], 15),
+    ([words(900, "en"), nbformat.v4.new_code_cell("\n".join(["x = 1"] * 180))], 15),
 ])
 def test_time_grows_with_the_text_and_with_what_the_reader_does(cells, expected):
     assert front.minutes(nbformat.v4.new_notebook(cells=cells)) == expected

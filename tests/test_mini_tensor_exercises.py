@@ -1,6 +1,8 @@
 """The exercises on mini_tensor: the check tells what passes, what fails and what is not written."""
 
+import ast
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
@@ -36,7 +38,8 @@ def check(request, monkeypatch):
 
 @pytest.fixture
 def told(check, tmp_path, capsys):
-    """What the check tells of a companion with this text: function -> passes, fails, write."""
+    """What the check tells of a companion with this text: function -> its last word, `passes`,
+    `fails`, `write` (still to write) or `waits`."""
     def run_check(companion, text):
         for file in EXERCISES.companions:
             shutil.copy(file, tmp_path)
@@ -79,6 +82,30 @@ def test_what_is_cut_is_reported_as_still_to_write(told, name, companion, text):
     found = told(companion, text)
     assert found[name] == "write"
     assert [other for other, word in found.items() if word == "write"] == [name]
+    assert "fails" not in found.values(), "a function that nobody touched"
+
+
+def test_what_a_function_needs_is_what_it_calls():
+    check = load(EXERCISES.check)
+    for companion, names in check.CHECKS.items():
+        text = SOURCES[companion]
+        for place, name in enumerate(names):
+            calls = {node.func.id for node in ast.walk(faded._find(ast.parse(text), name))
+                     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+            assert sorted(check.NEEDS.get(name, [])) == sorted(calls & set(names)), name
+            assert calls & set(names) <= set(names[:place]), name
+        beside = [file.name for file in EXERCISES.imports(CODE / f"{companion}.py")]
+        assert check.IMPORTS[companion] == beside
+
+
+def test_a_function_waits_for_the_one_that_is_still_to_write(told):
+    text = faded.fade(SOURCES["mini_tensor_layout"], "packed_strides", "tests")
+    assert told("mini_tensor_layout", text) == {
+        "packed_strides": "write", "contiguous_strides": "waits",
+        "broadcast_strides": "passes", "result_strides": "waits"}
+    own = faded.fade(text, "result_strides", "tests")
+    assert told("mini_tensor_layout", own)["result_strides"] == "write"
+
 
 
 @pytest.mark.parametrize(("name", "old", "new"), [
@@ -122,6 +149,13 @@ def test_what_is_cut_is_reported_as_still_to_write(told, name, companion, text):
     ("packed_strides", "strides[dim] = step\n        step *= sizes[dim]",
      "step *= sizes[dim]\n        strides[dim] = step"),
     ("packed_strides", "strides[dim] = step", "strides[fastest_first[dim]] = step"),
+    ("broadcast_strides", "missing = len(sizes) - len(operand.shape)",
+     "missing = len(operand.shape) - len(sizes)"),
+    ("broadcast_strides", "missing = len(sizes) - len(operand.shape)", "missing = 0"),
+    ("broadcast_strides", "return (0,) * missing + tuple(stretched)", "return tuple(stretched)"),
+    ("broadcast_strides", "return (0,) * missing + tuple(stretched)",
+     "return tuple(stretched) + (0,) * missing"),
+    ("broadcast_strides", "return (0,) * missing", "return (1,) * missing"),
     ("contiguous_strides", "sizes], reversed(range(len(sizes))))",
      "sizes], range(len(sizes)))"),
     ("contiguous_strides", "[max(size, 1) for size in sizes]", "sizes"),
@@ -200,6 +234,21 @@ def test_the_section_counts_chains_and_wrong_rules_as_the_tests_do():
 
 # ---- the files in a folder, as a reader has them -------------------------------------------------
 
+def test_the_section_prints_nothing_that_a_reader_is_to_write():
+    text = (CHAPTERS / "01-tensors/mini-tensor.md").read_text(encoding="utf-8")
+    printed = re.findall(r"getsource\((?:mini|layout|ops)\.([\w.]+)\)", text)
+    assert printed
+    assert text.count("getsource") == len(printed)
+    assert not {exercise.name for exercise in EXERCISES.functions} & set(printed)
+    notebook = (CHAPTERS / "01-tensors/mini-tensor.ipynb").read_text(encoding="utf-8")
+    for name, companion, cut in cuts():
+        left = "\n".join((SOURCES | {companion: cut}).values())    # what the reader has anyway
+        gone = {line.strip() for line in SOURCES[companion].splitlines()} - {""}
+        gone = {line for line in gone if line not in left}
+        assert gone
+        assert not {line for line in gone if line in notebook}, name
+
+
 @pytest.fixture
 def folder(tmp_path):
     """All downloads, on a machine without torch, and without the tour."""
@@ -232,7 +281,13 @@ def test_the_program_tells_by_its_status_what_passes(folder):
     done = run(script)
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.count("still to write") == 6
-    assert done.stdout.splitlines()[-1] == "还有没过的 · some checks fail"
+    assert done.stdout.count("fails") == 0
+    assert done.stdout.count("compared with") == 1
+    assert done.stdout.splitlines()[0].endswith("stored numbers (torch is not installed)")
+    waiting = [line for line in done.stdout.splitlines() if "waits" in line]
+    assert waiting == [
+        "  先等 · waits   result_strides: needs contiguous_strides, broadcast_strides first"]
+    assert done.stdout.splitlines()[-1] == "还有没过的 · not all passed yet"
     for name in ("mini_tensor", "mini_tensor_layout"):
         for end in faded.CUT.values():
             shutil.copy(CODE / f"{name}.py", folder / f"{name}_{end}.py")
@@ -247,6 +302,48 @@ def test_the_program_tells_by_its_status_what_passes(folder):
         file.unlink()
     done = run(script)
     assert (done.returncode, done.stdout.count("no file to check")) == (1, 1)
+
+
+def test_a_practice_file_needs_only_what_it_imports(folder):
+    for name in ("mini_tensor", "mini_tensor_layout"):
+        shutil.copy(CODE / f"{name}.py", folder / f"{name}_blanks.py")
+    (folder / "mini_tensor.py").unlink()
+    script = folder / "check_mini_tensor.py"
+    assert run(script, folder / "mini_tensor_blanks.py").returncode == 0
+    (folder / "mini_tensor_ops.py").unlink()
+    (folder / "mini_tensor_layout.py").unlink()
+    assert run(script, folder / "mini_tensor_layout_blanks.py").returncode == 0
+    done = run(script, folder / "mini_tensor_blanks.py")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert ("cannot be loaded: missing beside mini_tensor_blanks.py: download "
+            "mini_tensor_layout.py and mini_tensor_ops.py\n") in done.stdout
+
+
+@pytest.mark.parametrize("name", ["mini_tensor_blank.py", "notes.txt", "."])
+def test_a_file_that_is_not_there_is_named_in_one_line(folder, name):
+    (folder / "notes.txt").write_text("")
+    done = run(folder / "check_mini_tensor.py", folder / name)
+    assert (done.returncode, done.stderr) == (1, "")
+    lines = done.stdout.splitlines()
+    assert len(lines) == 4
+    assert f"no such file: {folder / name}; name a practice file, mini_tensor_*.py" in lines[2]
+
+
+def test_what_was_expected_is_labelled(check, tmp_path, capsys):
+    for file in EXERCISES.companions:
+        shutil.copy(file, tmp_path)
+    for companion, old, new in [
+            ("mini_tensor", "stride[dim] *= step", "stride[dim] = step"),
+            ("mini_tensor_layout", "return (0,) * missing", "return (1,) * missing"),
+            ("mini_tensor_layout", "return first if same", "return None if same")]:
+        (tmp_path / f"{companion}_blanks.py").write_text(SOURCES[companion].replace(old, new))
+        check.check_file(tmp_path / f"{companion}_blanks.py")
+    told = capsys.readouterr().out
+    assert ("fails   Tensor.slice: slice(0, slice(1, 3, None)) of size (4, 6), stride (6, 1), "
+            "offset 3: expected size (2, 6), stride (6, 1), offset 9; found size (2, 6), "
+            "stride (1, 1), offset 9\n") in told
+    assert ("fails   broadcast_strides: broadcast_strides(<size (3,), stride (2,)>, (4, 3)): "
+            "expected stride (0, 2); found (1, 2)\n") in told
 
 
 # ---- the list on the page ------------------------------------------------------------------------
@@ -265,7 +362,7 @@ def test_the_page_links_the_files_that_are_made_and_no_other(listing):
         f"folder/{name}" for name in faded.files(LIST)}
     for lang in ("zh", "en"):
         worked, blanks, tests = (item.select_one(f".lang-{lang}") for item in listing.select("li"))
-        assert links(worked) == ["mini_tensor_blanks.py"]
+        assert links(worked) == ["mini_tensor_blanks.py", "mini_tensor_layout_blanks.py"]
         assert links(blanks) == ["mini_tensor_blanks.py", "mini_tensor_layout_blanks.py"]
         assert links(tests) == ["check_mini_tensor.py", "mini_tensor_from_tests.py",
                                 "mini_tensor_layout_from_tests.py"]
@@ -275,15 +372,27 @@ def test_the_page_names_each_function_beside_the_file_it_is_written_in(listing):
     _, blanks, tests = listing.select("li .lang-en")
     assert blanks.get_text().endswith(
         "Tensor.slice, Tensor.expand (mini_tensor_blanks.py); "
-        "packed_strides, contiguous_strides (mini_tensor_layout_blanks.py)")
+        "contiguous_strides, broadcast_strides (mini_tensor_layout_blanks.py)")
     assert tests.get_text().endswith(
         "view_strides (mini_tensor_from_tests.py); "
         "result_strides (mini_tensor_layout_from_tests.py)")
 
 
-def test_the_page_says_which_files_must_lie_together(listing):
+def test_the_page_says_what_is_imported_and_what_is_a_solution(listing):
     how, where = listing.select("p .lang-en")
-    assert links(how) == ["check_mini_tensor.py", *links(where)]
-    assert links(where) == ["mini_tensor.py", "mini_tensor_layout.py", "mini_tensor_ops.py"]
+    assert links(how) == ["check_mini_tensor.py", "mini_tensor_layout.py", "mini_tensor_ops.py"]
+    assert links(where) == ["mini_tensor.py", "mini_tensor_layout.py"]
+    assert ("mini_tensor_blanks.py and mini_tensor_from_tests.py also import "
+            "mini_tensor_layout.py and mini_tensor_ops.py") in how.get_text()
+    assert ("it holds the answers of mini_tensor_layout_blanks.py and "
+            "mini_tensor_layout_from_tests.py") in where.get_text()
     chinese = listing.select_one("p .lang-zh").get_text()
-    assert "mini_tensor_layout.py 和 mini_tensor_ops.py 放在一起" in chinese
+    assert "还要导入 mini_tensor_layout.py 和 mini_tensor_ops.py" in chinese
+
+
+def test_a_companion_of_one_file_imports_nothing_of_the_book():
+    engine = faded.read(CHAPTERS / "02-autograd/exercises.yaml")
+    page = BeautifulSoup(exercises.listing(engine, "folder"), "html.parser")
+    how, where = page.select("p .lang-en")
+    assert (links(how), links(where)) == (["check_scalar.py"], ["pytorch_deep_dive.py"])
+    assert "import" not in how.get_text() + where.get_text()

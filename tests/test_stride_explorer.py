@@ -15,10 +15,10 @@ from inside.stride_explorer import (
     LIMIT,
     StrideExplorer,
     contiguous_strides,
-    joined_module,
     refusal,
 )
 from inside.tensor_chain import METHODS, PROPERTIES, ChainError, run_chain
+from inside.web_module import joined_module
 from tests.explorer_chains import DRAWS, draw_chains
 from tests.javascript import evaluate
 
@@ -36,7 +36,7 @@ CHINESE = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
 def module(tmp_path_factory):
     """The file that a notebook gets: the parts joined to one."""
     file = tmp_path_factory.mktemp("explorer") / "joined.mjs"
-    file.write_text(joined_module(), encoding="utf-8")
+    file.write_text(joined_module(ESM), encoding="utf-8")
     return file
 
 
@@ -256,18 +256,12 @@ def test_a_byte_belongs_to_every_element_that_covers_it(module, itemsize):
 
 
 def test_the_joined_module_stands_alone_and_agrees_on_the_limits(module):
-    source = joined_module()
+    source = joined_module(ESM)
     assert not re.search(r"^\s*import\b|\bimport\(", source, re.MULTILINE)
     assert StrideExplorer._esm is not None
     assert evaluate(module, "[m.LIMIT, m.DIMS, typeof m.default.render]") == [
         LIMIT, DIMS, "function"]
     assert evaluate(ESM, "typeof m.default.render") == "function"
-
-
-def test_a_missing_part_of_the_module_is_named(monkeypatch):
-    monkeypatch.setattr(stride_explorer, "PARTS", ("layout", "lost"))
-    with pytest.raises(ImportError, match=r"lost\.js is missing; use `inside` from a clone"):
-        joined_module()
 
 
 def test_fallback_table_holds_the_addresses_of_torch(cases):

@@ -15,6 +15,7 @@ from book.pipeline.readers import VARIANTS, reader_notebook
 
 FOLDER = "downloads"
 LABEL = ("下载 notebook", "Download the notebook")
+NEEDS = ("（运行要有本书的 code/）", "(running it needs the book's code/)")
 # A language is called by its own name, both together by the reader's.
 NAMES = {
     "zh": '<span lang="zh-Hans">中文</span>',
@@ -45,7 +46,8 @@ def links(docname: str) -> str:
     for variant, name in NAMES.items():
         target = address(docname, chapter, f"{section}.{variant}.ipynb")
         items.append(f'<a data-variant="{variant}" href="{target}" download>{name}</a>')
-    return f'<p class="downloads"><span>{spans(*LABEL)}</span>{"".join(items)}</p>'
+    return (f'<p class="downloads"><span>{spans(*LABEL)}</span>{"".join(items)}'
+            f"<span>{spans(*NEEDS)}</span></p>")
 
 
 def write_notebooks(app, exception) -> None:

@@ -18,20 +18,27 @@ LIST = "exercises.yaml"
 HEADING = "exercises"  # id of the section that gets the list
 
 FORMS = {
-    "worked": ("先读一个写好的：", "Read one that is already written:"),
+    "worked": ("先读写好的：", "Read what is already written:"),
     "blanks": ("补上写着 <code># blank</code> 的行：",
                "Write the lines marked <code># blank</code>:"),
     "tests": ("只凭 {check} 里的测试写出整个函数：",
               "Write the whole function from its tests alone, which are in {check}:"),
 }
 CHECK = (
-    "把文件和 {beside} 放在一起，写完运行 <code>python3 {name}</code>：每个函数过没过，会逐一说明；"
-    "退出状态是 0，就是全部通过。装了 PyTorch，就与 PyTorch 比较；没装，就与存好的数比较。",
-    "Put the file next to {beside}; when you have finished, run <code>python3 {name}</code>: "
-    "it tells you for each function whether it passes, and the exit status is 0 if all do. "
-    "It compares with PyTorch if that is installed, otherwise with stored numbers.",
+    "把 {check} 和你写的文件放在一起。{beside}写完运行 <code>python3 {name}</code>："
+    "每个函数过没过，会逐一说明；退出状态是 0，就是全部通过。"
+    "装了 PyTorch，就与 PyTorch 比较；没装，就与存好的数比较。",
+    "Put {check} beside the file you write. {beside}When you have finished, run "
+    "<code>python3 {name}</code>: it tells you for each function whether it passes, and the exit "
+    "status is 0 if all do. It compares with PyTorch if that is installed, otherwise with stored "
+    "numbers.",
 )
-SOLUTION = ("参考答案是没有删改的 {file}。", "The solution is {file}, with nothing cut.")
+BESIDE = ("{files} 还要导入 {imports}，也放在一起。",
+          "{files} also import {imports}, which go there too. ")
+SOLUTION = ("参考答案另行下载，写完再打开：没有删改的 {file}。",
+            "The solution, with nothing cut, is a separate download to open afterwards: {file}.")
+BOTH = ("其中 {both} 也是要导入的文件，里面有 {files} 的答案，先不要看。",
+        "Of these, {both} is also imported; it holds the answers of {files}, so leave it unread.")
 COMMA, AND = ("、", ", "), (" 和 ", " and ")  # between names in Chinese, in English
 
 
@@ -66,15 +73,38 @@ def listing(exercises: faded.Exercises, folder: str) -> str:
     """A numbered list, a form each, then how to check and where the solution is."""
     items = "".join(f"<li>{item(exercises, form, folder)}</li>" for form in FORMS
                     if exercises.of(form))
-    check = link(folder, exercises.check.name)
-    solution = [link(folder, companion.name) for companion in exercises.companions]
-    # A companion of several files imports the others: they must lie beside the one written.
-    beside = [check, *solution] if len(solution) > 1 else [check]
-    how = [text.format(beside=enumeration(beside, lang), name=exercises.check.name)
-           for lang, text in enumerate(CHECK)]
-    where = [text.format(file=enumeration(solution, lang)) for lang, text in enumerate(SOLUTION)]
+    how, where = zip(*(paragraphs(exercises, folder, lang) for lang in (0, 1)), strict=True)
     return (f'<ol class="exercises">{items}</ol><p>{spans(*how, escape=False)}</p>'
             f"<p>{spans(*where, escape=False)}</p>")
+
+
+def paragraphs(exercises: faded.Exercises, folder: str, lang: int) -> tuple[str, str]:
+    """How to check, with what must lie beside a file; and the solutions, which need not."""
+    name = exercises.check.name
+    solutions = exercises.solutions()
+    imported = {companion: exercises.imports(companion) for companion in solutions}
+    beside = "".join(
+        BESIDE[lang].format(files=enumeration(practice(exercises, companion), lang),
+                            imports=enumeration(links(folder, others), lang))
+        for companion, others in imported.items() if others)
+    how = CHECK[lang].format(check=link(folder, name), beside=beside, name=name)
+    where = SOLUTION[lang].format(file=enumeration(links(folder, solutions), lang))
+    for companion in solutions:
+        if any(companion in others for others in imported.values()):
+            where += (" " if lang else "") + BOTH[lang].format(
+                both=f"<code>{companion.name}</code>",
+                files=enumeration(practice(exercises, companion), lang))
+    return how, where
+
+
+def practice(exercises: faded.Exercises, companion: Path) -> list[str]:
+    """Names of the files that a reader writes in for one companion, as code."""
+    return [f"<code>{exercises.file(form, companion)}</code>" for form in faded.CUT
+            if exercises.of(form, companion)]
+
+
+def links(folder: str, files: list[Path]) -> list[str]:
+    return [link(folder, file.name) for file in files]
 
 
 def item(exercises: faded.Exercises, form: str, folder: str) -> str:

@@ -23,6 +23,7 @@ from book.pipeline.paths import OPENING, SHEET, is_section
 PAGE = "book/index"
 HANDS_ON = 1.0  # minutes for each cell in which the reader predicts or writes
 WORDS = 180  # English words read in a minute, of a text that wants thought
+LINES = 30  # lines of code read in a minute
 
 
 class Machine(NamedTuple):
@@ -84,14 +85,15 @@ def _section(file: Path, document: str) -> Section:
 
 
 def minutes(book: nbformat.NotebookNode) -> int:
-    """Reading time in steps of five: the English words, and the cells where the reader acts.
+    """Reading time in steps of five: English words, code, and the cells where the reader acts.
 
     The time is counted on the English text; the Chinese says the same.
     """
     words = sum(len(cell.source.split()) for cell in book.cells
                 if cell.metadata.get("lang") == "en")
+    lines = sum(len(cell.source.splitlines()) for cell in code_cells(book))
     acts = sum(bool({"predict", "complete"} & set(cell.metadata)) for cell in code_cells(book))
-    return 5 * max(1, math.ceil((words / WORDS + acts * HANDS_ON) / 5))
+    return 5 * max(1, math.ceil((words / WORDS + lines / LINES + acts * HANDS_ON) / 5))
 
 
 def machine_map(found: dict[str, list[Section]], documents: list[str]) -> str:
@@ -112,9 +114,12 @@ def _box(machine: Machine, ready: list[Section], documents: list[str]) -> str:
     links = "".join(f"<li>{item}</li>" for item in items)
     state = f"<ul>{links}</ul>" if ready else f'<p class="planned">{spans(*PLANNED)}</p>'
     name = link(opening, machine.name) if opening in documents else spans(*machine.name)
+    number = int(machine.chapter.split("-")[0])
+    chapter = spans(f"第 {number} 章", f"Chapter {number}")
     return (f'<div class="machine{"" if ready else " is-planned"}">'
             f"<code>{html.escape(machine.code)}</code>"
-            f"<div><b>{name}</b><p>{spans(*machine.job)}</p>{state}</div></div>")
+            f"<div><b>{name}</b> <small>{chapter}</small>"
+            f"<p>{spans(*machine.job)}</p>{state}</div></div>")
 
 
 def link(document: str, title: tuple[str, str], up: str = "../") -> str:

@@ -1,4 +1,4 @@
-"""Predict cells: the reader commits to an option before the stored output opens."""
+"""Predict cells: the reader commits to an option before output and explanation show."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ TEXTS = {
     "think": ("有些把握", "I think so"),
     "guess": ("猜的", "A guess"),
     "commit": ("提交并看结果", "Commit and see the output"),
+    "skip": ("不预测，直接看", "Show it without a prediction"),
     "output": ("运行结果", "Output"),
     "right": ("对了。", "Right."),
     "wrong": ("不对。", "Not quite."),
@@ -42,6 +43,7 @@ class FoldPredictions(SphinxTransform):
         for number, cell in enumerate(code_cells(self.document)):
             if options := cell.get("cell_metadata", {}).get("predict", {}).get("options"):
                 self.fold(cell, options, f"predict-{number}")
+                wrap_explanation(cell)
 
     def fold(self, cell: nodes.container, options: list[dict], name: str) -> None:
         output = next(child for child in cell if child.get("nb_element") == "cell_code_output")
@@ -58,6 +60,17 @@ class FoldPredictions(SphinxTransform):
         ])
 
 
+def wrap_explanation(cell: nodes.container) -> None:
+    """Put what stands between a cell and the next, or the end of its section, into one element."""
+    parent, start = cell.parent, cell.parent.index(cell) + 1
+    stop = next((i for i, node in enumerate(parent[start:], start)
+                 if isinstance(node, nodes.section) or node.get("nb_element") == "cell_code"),
+                len(parent))
+    if start < stop:
+        parent.insert(stop, raw("</div>"))
+        parent.insert(start, raw('<div class="explanation">'))
+
+
 def form(options: list[dict], name: str) -> str:
     """The form: options, `not sure`, confidence and the button (shown by the script only)."""
     choices = [spans(inline(o["zh"]), inline(o["en"]), escape=False) for o in options]
@@ -68,7 +81,8 @@ def form(options: list[dict], name: str) -> str:
     return (
         f'<form class="predict-form"><fieldset class="options"><legend>{text("legend")}</legend>'
         f'{answers}</fieldset><fieldset class="confidence"><legend>{text("confidence")}</legend>'
-        f'{levels}</fieldset><button type="submit">{text("commit")}</button></form>'
+        f'{levels}</fieldset><button type="submit">{text("commit")}</button>'
+        f'<button type="button">{text("skip")}</button></form>'
     )
 
 

@@ -11,7 +11,7 @@ files, with its form:
     tests     the body is cut; name, signature and docstring stay
 
 Each file in which a form cuts makes one file for the reader. The cut file imports the others
-whole, so what is written in one is checked on its own.
+whole, so what is written in one is checked on its own; what it does not import, it does not need.
 """
 
 from __future__ import annotations
@@ -64,6 +64,22 @@ class Exercises:
         """The companions in which a form has exercises, in the order of the list."""
         return [companion for companion in self.companions if self.of(form, companion)]
 
+    def solutions(self) -> list[Path]:
+        """The companions that hold what a reader is to write."""
+        return [companion for companion in self.companions
+                if any(self.of(form, companion) for form in CUT)]
+
+    def imports(self, companion: Path) -> list[Path]:
+        """The other companions that one needs beside it, also through another."""
+        found: set[Path] = set()
+        todo = [companion]
+        while todo:
+            modules = _imported(todo.pop())
+            new = {other for other in self.companions if other.stem in modules} - found
+            found |= new
+            todo += new
+        return [other for other in self.companions if other in found - {companion}]
+
     def file(self, form: str, companion: Path) -> str:
         """Name of the file a form is done in; a worked function is read where others are cut."""
         made = [cut for cut in (form, *CUT) if cut in CUT and self.of(cut, companion)]
@@ -107,6 +123,13 @@ def _homes(companions: list[Path], functions: list[Exercise]) -> dict[str, Path]
                             "choose a function that only one companion has")
         homes[name] = found[0]
     return homes
+
+
+def _imported(file: Path) -> set[str]:
+    """Names of the modules that the top of a file imports; what its tour imports is left out."""
+    body = ast.parse(file.read_text(encoding="utf-8")).body
+    names = [alias.name for node in body if isinstance(node, ast.Import) for alias in node.names]
+    return {*names, *(node.module for node in body if isinstance(node, ast.ImportFrom))}
 
 
 def files(path: Path) -> dict[str, str]:

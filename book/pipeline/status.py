@@ -12,7 +12,7 @@ import nbformat
 from book.pipeline import card_report, cards, notebook
 from book.pipeline.paths import CHAPTERS, RESULTS, ROOT, relative
 
-MARKED = ("pinned-torch", "cuda")
+MARKED = ("pinned-torch", "cuda", "nbval-ignore-output")
 
 
 def recorded(name: str) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def chapters(report: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def marked_cells() -> list[dict[str, str]]:
-    """Cells whose output is compared under the pinned torch only, or that need a GPU."""
+    """Cells whose output is compared under the pinned torch only, or never, or that need a GPU."""
     rows = []
     for file in sorted(CHAPTERS.glob("*/*.ipynb")):
         for cell in notebook.code_cells(nbformat.read(file, 4)):

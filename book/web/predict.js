@@ -1,5 +1,7 @@
-// <predict-cell>: the output opens when the reader has committed to an option and a confidence.
+// <predict-cell>: the output opens, and what explains it shows, when the reader has committed to an
+// option and a confidence, or asks to see them without a prediction.
 // Without this script the options can be read and the output opened by hand.
+
 class PredictCell extends HTMLElement {
   connectedCallback() {
     this.form = this.querySelector("form");
@@ -10,19 +12,27 @@ class PredictCell extends HTMLElement {
       event.preventDefault();
       this.commit();
     });
+    this.form.querySelector("[type=button]").addEventListener("click", () => this.finish());
+  }
+
+  /** Show output and explanation; the form can no longer be changed. */
+  finish() {
+    this.output.hidden = false;
+    this.output.open = true;
+    const next = this.closest(".cell").nextElementSibling;
+    if (next?.matches(".explanation")) next.classList.add("shown");
+    // The theme makes what scrolls reachable by Tab, but only where it shows when the page loads.
+    for (const block of this.output.querySelectorAll("pre")) block.tabIndex = 0;
+    for (const control of this.form.elements) control.disabled = true;
+    this.form.classList.add("committed");
   }
 
   commit() {
     const fields = [...new FormData(this.form).entries()];
     const [answer, confidence] = fields.map(([, value]) => value);
-    this.output.hidden = false;
-    this.output.open = true;
-    // The theme makes what scrolls reachable by Tab, but only where it shows when the page loads.
-    for (const block of this.output.querySelectorAll("pre")) block.tabIndex = 0;
+    this.finish();
     const line = this.querySelector(`[data-option="${answer}"]`);
     if (line) line.hidden = false;
-    for (const control of this.form.elements) control.disabled = true;
-    this.form.classList.add("committed");
     const right = answer === this.dataset.right;
     for (const input of this.form.querySelectorAll(".options input")) {
       const label = input.closest("label");

@@ -3,7 +3,7 @@
 //
 // Two hosts. On a page it defines the custom element and needs no kernel. In a live notebook
 // anywidget calls `render`; it loads one file from a blob, where a relative import has no base, so
-// code/inside/stride_explorer.py joins this file and the ones it imports.
+// code/inside/web_module.py joins this file and the ones it imports.
 //
 //   <stride-explorer shape="3,4" strides="4,1" offset="0" size="12">a table</stride-explorer>
 //   <stride-explorer chain="torch.arange(12).view(3, 4).t()" itemsize="8">a table</stride-explorer>

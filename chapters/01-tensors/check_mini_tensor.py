@@ -4,8 +4,8 @@
     python3 check_mini_tensor.py FILE …
 
 The exit status is 0 if all checks pass. What you wrote is compared with torch, or, where torch is
-not installed, with the numbers that torch gave. mini_tensor.py, mini_tensor_layout.py and
-mini_tensor_ops.py must lie beside the files that are checked.
+not installed, with the numbers that torch gave. A mini_tensor_*.py imports mini_tensor_layout.py
+and mini_tensor_ops.py, which must lie beside it; a mini_tensor_layout_*.py imports nothing.
 """
 import importlib.util
 import inspect
@@ -67,6 +67,15 @@ STRIDES = {
         (((2, 0, 3),), (3, 3, 1)),
         (((0,),), (1,)),
         (((),), ()),
+    ],
+    "broadcast_strides": [   # operand, as its sizes and strides; the common shape
+        ((((3,), (2,)), (4, 3)), (0, 2)),
+        ((((3, 1), (1, 3)), (3, 4)), (1, 0)),
+        ((((2, 3), (3, 1)), (2, 3)), (3, 1)),
+        ((((2, 1, 3), (3, 7, 1)), (5, 2, 4, 3)), (0, 3, 0, 1)),
+        ((((2, 1), (4, 9)), (2, 1)), (4, 9)),
+        ((((), ()), (2, 3)), (0, 0)),
+        ((((), ()), ()), ()),
     ],
     "view_strides": [        # sizes, strides, new shape; None where torch refuses
         (((6,), (1,), (2, 3)), (3, 1)),
@@ -143,6 +152,7 @@ def with_layout(sizes, strides):
 TORCH = {
     "packed_strides": lambda sizes, order: torch.empty_permuted(sizes, order[::-1]),
     "contiguous_strides": lambda sizes: torch.empty(sizes),
+    "broadcast_strides": lambda operand, sizes: with_layout(*operand).expand(sizes),
     "view_strides": lambda sizes, strides, shape: with_layout(sizes, strides).view(shape),
     "result_strides": lambda first, second=None: (
         -with_layout(*first) if second is None else with_layout(*first) + with_layout(*second)),
@@ -162,10 +172,15 @@ def outcome(make):
 
 # --- the checks ------------------------------------------------------------------------------
 
-def same(what, found, wanted):
-    """Stop with one line unless what was found is what torch gives."""
-    if found != wanted:
-        raise AssertionError(f"{what}: expected {wanted}, found {found}")
+class Differs(Exception):
+    """What the reader's code gives is not what torch gives; the message is one line."""
+
+
+def labelled(found):
+    """Sizes, strides and offset with their names; an exception as it is."""
+    if not isinstance(found, tuple):
+        return found
+    return "size {}, stride {}, offset {}".format(*found)
 
 
 def check_method(module, name):
@@ -176,24 +191,35 @@ def check_method(module, name):
         given = arguments
         if name == "Tensor.slice":
             given = arguments[0], slice(*arguments[1:])
-        what = f"size {size}, stride {stride}, offset {offset}, {name.split('.')[1]}{given}"
+        called = f"{name.split('.')[1]}({', '.join(map(str, given))})"
+        what = f"{called} of {labelled(layout)}"
         found, view = outcome(lambda: getattr(tensor, name.split(".")[1])(*given))  # noqa: B023
-        same(what, found, expected_view(name, layout, arguments, stored))
+        wanted = expected_view(name, layout, arguments, stored)
+        if found != wanted:
+            raise Differs(f"{what}: expected {labelled(wanted)}; found {labelled(found)}")
         if view is not None and view.untyped_storage() is not storage:
-            raise AssertionError(f"{what}: a view looks into the same storage")
-        same(f"{what}: the storage", storage, [float(cell) for cell in range(CELLS)])
+            raise Differs(f"{what}: expected a view of the same storage; found another storage")
+        if storage != [float(cell) for cell in range(CELLS)]:
+            raise Differs(f"{what}: a view leaves the storage as it is; it was written to")
 
 
 def check_function(module, name):
     for arguments, stored in STRIDES[name]:
-        given, wanted = arguments, expected_strides(name, arguments, stored)
-        if name == "result_strides":
-            given = [Operand(module, *operand) for operand in arguments]
+        wanted = expected_strides(name, arguments, stored)
+        given = [Operand(module, *argument) if is_operand(name, place) else argument
+                 for place, argument in enumerate(arguments)]
         found = getattr(module, name)(*given)
-        what = f"{name}({', '.join(map(str, arguments))})"
+        found = found if found is None else tuple(found)
+        compared = [found, wanted]
         if name == "view_strides":
-            found, wanted = (of_steps(arguments[2], strides) for strides in (found, wanted))
-        same(what, found if found is None else tuple(found), wanted)
+            compared = [of_steps(arguments[2], strides) for strides in compared]
+        if compared[0] != compared[1]:
+            raise Differs(f"{name}({', '.join(map(str, given))}): "
+                          f"expected stride {wanted}; found {found}")
+
+
+def is_operand(name, place):
+    return name == "result_strides" or (name, place) == ("broadcast_strides", 0)
 
 
 def of_steps(shape, strides):
@@ -210,6 +236,9 @@ class Operand:
     def __init__(self, module, shape, stride):
         self.module, self.shape, self.strides = module, shape, stride
 
+    def __str__(self):
+        return f"<size {self.shape}, stride {self.strides}>"
+
     def stride(self):
         return self.strides
 
@@ -223,7 +252,16 @@ class Operand:
 
 CHECKS = {  # file -> its functions, in the order in which they build on one another
     "mini_tensor": [*VIEWS, "view_strides"],
-    "mini_tensor_layout": ["packed_strides", "contiguous_strides", "result_strides"],
+    "mini_tensor_layout": ["packed_strides", "contiguous_strides", "broadcast_strides",
+                           "result_strides"],
+}
+NEEDS = {  # function -> those of the same file that it calls, as the companion has it
+    "contiguous_strides": ["packed_strides"],
+    "result_strides": ["packed_strides", "contiguous_strides", "broadcast_strides"],
+}
+IMPORTS = {  # file -> what must lie beside it
+    "mini_tensor": ["mini_tensor_layout.py", "mini_tensor_ops.py"],
+    "mini_tensor_layout": [],
 }
 
 
@@ -249,15 +287,24 @@ def unwritten(module, name):
     return "...  # blank" in text or "is yours to write" in text
 
 
-def report(name, module):
-    """Run the check of a function, say in both languages how it went; whether it passed."""
+def report(name, module, passed):
+    """Run the check of a function, say in both languages how it went; whether it passed.
+
+    `passed` says how the functions before it went: one that fails only because another is not
+    right yet waits for that one.
+    """
     try:
         if unwritten(module, name):
             print(f"  待写 · still to write  {name}")
             return False
         (check_method if name in VIEWS else check_function)(module, name)
     except Exception as error:  # whatever the reader's code raises is an answer
-        print(f"  没过 · fails   {name}: {type(error).__name__}: {error}")
+        needed = [other for other in NEEDS.get(name, []) if not passed[other]]
+        if needed:
+            print(f"  先等 · waits   {name}: needs {', '.join(needed)} first")
+            return False
+        kind = "" if isinstance(error, Differs) else f"{type(error).__name__}: "
+        print(f"  没过 · fails   {name}: {kind}{error}")
         return False
     print(f"  通过 · passes  {name}")
     return True
@@ -266,14 +313,27 @@ def report(name, module):
 def check_file(path):
     """Whether every check passes on a file."""
     print(path.name)
+    companion = "mini_tensor_layout" if "layout" in path.stem else "mini_tensor"
+    if path.suffix != ".py" or not path.is_file():
+        print(f"  没有这个文件 · no such file: {path}; name a practice file, {companion}_*.py")
+        return False
     try:
         module = load(path)
     except Exception as error:
-        print(f"  读不进来 · cannot be loaded: {type(error).__name__}: {error}")
+        print(f"  读不进来 · cannot be loaded: {cause(error, companion, path)}")
         return False
-    companion = "mini_tensor_layout" if "layout" in path.stem else "mini_tensor"
-    passed = [report(name, module) for name in CHECKS[companion]]
-    return all(passed)
+    passed = {}
+    for name in CHECKS[companion]:
+        passed[name] = report(name, module, passed)
+    return all(passed.values())
+
+
+def cause(error, companion, path):
+    """Why a file cannot be loaded, in one line: what is to be downloaded, or the exception."""
+    missing = [name for name in IMPORTS[companion] if not path.with_name(name).is_file()]
+    if isinstance(error, ModuleNotFoundError) and f"{error.name}.py" in missing:
+        return f"missing beside {path.name}: download {' and '.join(missing)}"
+    return f"{type(error).__name__}: {error}"
 
 
 def main():
@@ -283,8 +343,10 @@ def main():
     if not paths:
         print("没有要检查的文件 · no file to check: put mini_tensor_blanks.py beside this one")
         return 1
+    print("对照存好的数（没有装 torch）· compared with stored numbers (torch is not installed)"
+          if torch is None else f"对照 torch · compared with torch {torch.__version__}")
     passed = [check_file(path) for path in paths]
-    print("全部通过 · all passed" if all(passed) else "还有没过的 · some checks fail")
+    print("全部通过 · all passed" if all(passed) else "还有没过的 · not all passed yet")
     return 0 if all(passed) else 1
 
 

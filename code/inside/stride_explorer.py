@@ -7,10 +7,8 @@ stands in its place.
 """
 
 import html
-import re
 from itertools import product
 from math import prod
-from pathlib import Path
 
 import anywidget
 import torch
@@ -18,30 +16,12 @@ from ipywidgets.widgets.trait_types import TypedTuple
 from traitlets import Int, TraitError, Unicode, observe, validate
 
 from inside.tensor_chain import ChainError, chain_on, length_of, run_chain
+from inside.web_module import WEB, joined_module
 
 LIMIT = 64  # elements and storage cells a reader can still see at once
 DIMS = 6
 ITEMSIZES = (1, 2, 4, 8, 16)
-ESM = Path(__file__).resolve().parents[2] / "book" / "web" / "stride-explorer.js"
-PARTS = ("layout", "parse", "operations", "style", "words")  # each after those it imports from
-IMPORT = re.compile(r'^import [^;]* from "\./[^"]*";\n', re.MULTILINE)
-
-
-def joined_module():
-    """The module and the parts that it imports as one text, without an import.
-
-    anywidget loads a module from a blob, where a relative import has no base. Nothing has to be
-    renamed: no two parts use one name at the top level (a clash would be a syntax error).
-    Raises `ImportError` where the files are not at hand.
-    """
-    files = [*(ESM.parent / "strides" / f"{part}.js" for part in PARTS), ESM]
-    try:
-        return "".join(IMPORT.sub("", file.read_text(encoding="utf-8")) for file in files)
-    except FileNotFoundError as error:
-        raise ImportError(
-            f"inside.stride_explorer: {Path(error.filename).name} is missing; use `inside` from a "
-            "clone of the book, where it lies in book/web/"
-        ) from None
+ESM = WEB / "stride-explorer.js"
 
 
 def contiguous_strides(shape):
@@ -97,7 +77,7 @@ class StrideExplorer(anywidget.AnyWidget):
     would refuse the view or where it has more than 64 elements or storage cells.
     """
 
-    _esm = joined_module()
+    _esm = joined_module(ESM)
     shape = TypedTuple(trait=Int()).tag(sync=True)
     strides = TypedTuple(trait=Int()).tag(sync=True)
     offset = Int().tag(sync=True)

@@ -1,4 +1,4 @@
-"""The graph stepper on its page: by keyboard, with the numbers of its own attribute."""
+"""The graph stepper on its page: by keyboard, with the numbers of Scalar, typed graphs too."""
 
 import json
 import re
@@ -6,8 +6,13 @@ import re
 import pytest
 
 from book.pipeline.paths import ROOT
+from inside import graph_stepper
+from inside.graph_stepper import ESM
+from inside.web_module import joined_module
 from pytorch_deep_dive import Scalar
+from tests.javascript import evaluate
 from tests.stepper_states import states
+from tests.typed_expressions import in_python
 
 pytestmark = pytest.mark.browser
 
@@ -42,7 +47,9 @@ in_each_language = pytest.mark.parametrize("page", ["zh", "en", "both"], indirec
 
 
 def graph_of(page):
-    return json.loads(page.locator("graph-stepper").get_attribute("graph"))
+    """The graph of the attribute, as the page is to show it."""
+    graph = json.loads(page.locator("graph-stepper").get_attribute("graph"))
+    return evaluate(ESM.parent / "graph" / "steps.js", "m.readGraph(data)", graph)
 
 
 def shown(page):
@@ -116,7 +123,7 @@ def test_a_button_that_leads_nowhere_says_so(page):
 def test_the_slider_and_the_two_passes_by_keyboard(page, tab_to):
     graph = graph_of(page)
     start = [step["kind"] for step in graph["steps"]].index("start")
-    pressed = "graph-stepper [aria-pressed=true]"
+    pressed = "graph-stepper .gs-phases [aria-pressed=true]"
     for go, expected in (("backward", start), ("forward", 0)):
         page.locator(f"graph-stepper [data-go={go}]").press("Enter")
         assert shown(page) == expected
@@ -132,21 +139,23 @@ def test_the_slider_and_the_two_passes_by_keyboard(page, tab_to):
 
 def test_the_focus_can_be_seen_on_every_control(page, tab_to):
     page.locator(NEXT).press("ArrowRight")  # in the middle, where all buttons lead somewhere
-    page.evaluate("document.querySelector('graph-stepper .gs-phases button').focus()")
+    page.evaluate("document.querySelector('graph-stepper textarea').focus()")
     page.keyboard.press("Shift+Tab")
     assert not page.evaluate("document.activeElement.closest('graph-stepper')")
     page.keyboard.press("Tab")
     names = []
-    for _ in range(7):
+    for _ in range(13):
         names.append(page.evaluate("""() => {
           const node = document.activeElement, { outlineStyle, outlineWidth } =
             getComputedStyle(node);
-          return [node.dataset.go ?? node.localName, node.closest('graph-stepper') !== null
+          const name = node.dataset.go ?? node.dataset.example ?? node.localName;
+          return [name, node.closest('graph-stepper') !== null
             && node.matches(':focus-visible') && outlineStyle === 'solid' && outlineWidth];
         }"""))
         page.keyboard.press("Tab")
     assert names == [[name, "2px"] for name in (
-        "forward", "backward", "first", "previous", "next", "last", "input")]
+        "textarea", "given", "0", "1", "2", "3", "forward", "backward",
+        "first", "previous", "next", "last", "input")]
 
 
 # ---------------------------------------------------------------- what it says
@@ -199,10 +208,153 @@ def test_the_stepper_speaks_the_language_of_the_page(page):
         page.locator(f"[data-set-lang={mode}]").click()
         named = page.eval_on_selector_all(
             labels, "all => all.map((node) => node.getAttribute('aria-label'))")
-        assert len(named) == 10
+        assert len(named) == 11
         assert all(bool(CHINESE.search(label)) == (mode != "en") for label in named)
         assert all(bool(ENGLISH.search(label)) == (mode != "zh") for label in named)
         assert bool(CHINESE.search(told(page))) == (mode != "en")
+
+
+# ---------------------------------------------------------------- typed by the reader
+FIELD = "graph-stepper textarea"
+STALE = "graph-stepper [data-stale]"
+
+
+def type_over(page, text, confirm="Enter"):
+    page.locator(FIELD).focus()
+    page.keyboard.press("Control+a")
+    page.keyboard.type(text)
+    if confirm:
+        page.keyboard.press(confirm)
+
+
+def complaint(page):
+    """What is said below the field once the reader pauses."""
+    page.wait_for_selector(STALE)
+    alert = page.locator("graph-stepper [role=alert]")
+    field = page.locator(FIELD)
+    assert field.get_attribute("aria-invalid") == "true"
+    assert field.get_attribute("aria-describedby") == alert.get_attribute("id")
+    assert alert.bounding_box()["y"] > field.bounding_box()["y"]
+    return alert.inner_text()
+
+
+def table_of(text):
+    """[number, value, grad] of every node at the end, as Python has it."""
+    rows = graph_stepper.rows_of(graph_stepper.read(in_python(text.split("; "))))
+    return [[str(n), *row[-2:]] for n, row in enumerate(rows)]
+
+
+@in_each_language
+def test_an_expression_typed_by_keyboard_is_stepped_through_as_scalar_has_it(page, tab_to):
+    text = "a = 2; b = -3; c = (a * b + a).tanh(); c * exp(b) ** 2"
+    page.evaluate("document.querySelector('graph-stepper textarea').focus()")
+    type_over(page, text, confirm=None)
+    tab_to(page, NEXT, limit=12)
+    page.keyboard.press("End")
+    expected = table_of(text)
+    assert page.evaluate(BOXES) == expected
+    assert page.evaluate(CELLS) == expected
+    assert bool(CHINESE.search(told(page))) == (page.lang != "en")
+    assert expected[0][-1] in told(page)
+
+
+def test_the_field_holds_the_expression_of_the_section_and_its_values_can_be_changed(page):
+    text = page.locator(FIELD).input_value()
+    assert text == "w = 0.75; x = -2; b = 0.5; ((w * x + b).tanh() - 0.25) ** 2 + w ** 2 * 0.1"
+    page.locator(NEXT).press("End")
+    type_over(page, text.replace("0.75", "1.25"))
+    assert shown(page) == 34, "a graph of as many steps stays at its step"
+    assert page.evaluate(CELLS) == table_of(text.replace("0.75", "1.25"))
+
+
+def test_full_width_text_is_read(page):
+    type_over(page, "ａ＝２；（ａ×ａ＋１）²")
+    page.locator(NEXT).press("End")
+    assert page.evaluate(CELLS) == table_of("a = 2; (a * a + 1) ** 2")
+
+
+@in_each_language
+def test_bad_input_is_explained_and_the_last_graph_stays(page):
+    type_over(page, "x = 3; x * x")
+    page.locator(NEXT).press("End")
+    before = page.evaluate(CELLS)
+    type_over(page, "x = 3; sin(x)")
+    words = complaint(page)
+    assert ("没有函数 sin" in words) == (page.lang != "en")
+    assert ("There is no function sin" in words) == (page.lang != "zh")
+    assert ("仍是上一个" in words) == (page.lang != "en")
+    assert ("still shows the last graph" in words) == (page.lang != "zh")
+    assert page.evaluate(CELLS) == before
+    assert float(page.locator("graph-stepper .gs-picture").evaluate(
+        "node => getComputedStyle(node).opacity")) < 0.8
+    type_over(page, "x = 3; exp(x)")
+    assert page.locator(STALE).count() == 0
+    assert page.locator("graph-stepper [role=alert]").inner_text() == ""
+    assert page.locator(FIELD).get_attribute("aria-invalid") == "false"
+
+
+def test_the_text_is_read_after_a_pause_on_enter_and_on_leaving(page):
+    page.clock.install()
+    for confirm in ("Enter", "Tab", None):
+        for text, stale, size in (("a = 2; a +", 1, 11), ("a = 2; a * a", 0, 2)):
+            before = (page.locator(STALE).count(), len(page.evaluate(BOXES)))
+            type_over(page, text, confirm=None)
+            assert (page.locator(STALE).count(), len(page.evaluate(BOXES))) == before
+            if confirm:
+                page.keyboard.press(confirm)
+            else:
+                page.clock.run_for(600)
+            assert page.locator(FIELD).input_value() == text
+            assert (page.locator(STALE).count(), len(page.evaluate(BOXES))) == (stale, size)
+        page.locator("[data-example=given]").click()
+
+
+def test_more_than_24_nodes_are_refused_and_nothing_is_evaluated(page):
+    type_over(page, "a = 1; " + "a = a + a; " * 24)
+    assert "25 nodes; at most 24" in complaint(page)
+    type_over(page, "a = 2; alert(document)")
+    assert "no function alert" in complaint(page)
+
+
+def test_examples_are_shown_and_the_original_graph_comes_back(page, tab_to):
+    page.locator(NEXT).press("End")
+    pressed = "graph-stepper .gs-examples [aria-pressed=true]"
+    assert page.locator(pressed).get_attribute("data-example") == "given"
+    tab_to(page, "[data-example='2']", limit=200)
+    page.keyboard.press("Enter")
+    assert page.locator(pressed).get_attribute("data-example") == "2"
+    assert (shown(page), len(page.evaluate(BOXES))) == (0, 4)
+    type_over(page, "a = 2; a")
+    assert page.locator(pressed).count() == 0
+    page.locator("[data-example=given]").press("Space")
+    assert (shown(page), len(page.evaluate(BOXES))) == (34, 11)
+    assert page.locator(FIELD).input_value().startswith("w = 0.75; ")
+
+
+def test_keys_in_the_field_edit_the_text_and_a_step_from_outside_shows_the_original(page):
+    type_over(page, "a = 2; a * a")
+    for key in ("Home", "ArrowRight", "End", "ArrowLeft"):
+        page.keyboard.press(key)
+    assert shown(page) == 0
+    page.keyboard.type("1")
+    assert page.locator(FIELD).input_value() == "a = 2; a * 1a"
+    page.keyboard.press("Backspace")
+    page.keyboard.press("Enter")
+    page.locator(NEXT).press("ArrowRight")
+    assert page.locator("graph-stepper").get_attribute("step") == "0"
+    page.locator("graph-stepper").evaluate("node => node.setAttribute('step', 5)")
+    assert (shown(page), len(page.evaluate(BOXES))) == (5, 11)
+
+
+@pytest.mark.parametrize("mode", ["zh", "both"])
+def test_a_phone_wraps_a_long_text_and_its_complaint(visit, mode):
+    page = visit(viewport={"width": 390, "height": 800}, reduced_motion="reduce").open(PAGE, mode)
+    type_over(page, "a = 2; " + " + ".join(["averyverylongnamewithoutanend" * 3, *"bcdefgh"]))
+    complaint(page)
+    field = page.locator(FIELD)
+    assert field.bounding_box()["height"] > 100
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert field.evaluate("node => node.scrollWidth <= node.clientWidth")
 
 
 # ---------------------------------------------------------------- without JavaScript
@@ -210,7 +362,7 @@ def test_without_scripts_a_table_holds_the_gradients(visit):
     page = visit(java_script_enabled=False).open(PAGE)
     table = page.locator("graph-stepper table")
     assert table.is_visible()
-    assert page.locator("graph-stepper :is(button, input)").count() == 0
+    assert page.locator("graph-stepper :is(button, input, textarea)").count() == 0
     graph = graph_of(page)
     *_, expected = rows(graph)
     assert page.evaluate(CELLS) == expected
@@ -249,7 +401,7 @@ def test_a_phone_shows_every_step_without_being_widened(visit, mode):
 
 def test_on_a_phone_the_controls_are_large_and_the_stage_scrolls_by_keyboard(visit, tab_to):
     page = visit(viewport={"width": 390, "height": 800}, reduced_motion="reduce").open(PAGE)
-    for button in page.locator("graph-stepper :is(button, input, summary)").all():
+    for button in page.locator("graph-stepper :is(button, input, textarea, summary)").all():
         box = button.bounding_box()
         assert min(box["width"], box["height"]) >= 44
         assert box["x"] >= 0
@@ -325,6 +477,16 @@ def test_axe_finds_nothing_in_a_flow_and_at_the_end(open_page):
         assert judged > 20
 
 
+def test_axe_finds_nothing_where_the_text_cannot_be_read(open_page):
+    open_page.evaluate(AXE.read_text(encoding="utf-8"))
+    type_over(open_page, "a = 2; a ^ 2")
+    assert "xor" in complaint(open_page)
+    violations = open_page.evaluate("""async () => (await axe.run('graph-stepper',
+      { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }))
+      .violations.map(({ id, nodes }) => [id, nodes[0].html])""")
+    assert violations == []
+
+
 def test_in_the_dark_no_light_frame_surrounds_it(visit):
     page = visit(color_scheme="dark").open(PAGE)
     grounds = page.evaluate("""() => {
@@ -390,4 +552,27 @@ def test_in_a_live_notebook_kernel_and_page_follow_each_other(visit):
     page.evaluate("live.set('step', 20)")
     assert live.locator("output").inner_text() == "20 / 34"
     assert page.evaluate("live.saved") == 2
+    live.locator("textarea").fill("a = 2; a * a")
+    live.locator("textarea").press("Enter")
+    live.locator("[data-go=last]").click()
+    assert live.locator("output").inner_text() == "7 / 7"
+    assert page.evaluate("[live.state.step, live.saved]") == [20, 2], "the kernel has another graph"
+    page.evaluate("live.set('step', 21)")
+    assert live.locator("output").inner_text() == "21 / 34"
     assert page.evaluate("(live.cleanup(), live.listeners.size)") == 0
+
+
+def test_the_joined_module_draws_as_the_bundled_one(visit):
+    """What a notebook gets: one text, without imports."""
+    page = visit().open("chapters/01-tensors/storage-and-strides.html", "en")
+    page.add_script_tag(content=joined_module(ESM), type="module")
+    page.wait_for_function("Boolean(customElements.get('graph-stepper'))")
+    graph = json.dumps(graph_stepper.contract(graph_stepper.read(Scalar(2.0).exp())))
+    page.evaluate("""(graph) => {
+      const node = document.createElement('graph-stepper');
+      node.setAttribute('graph', graph);
+      document.querySelector('article').prepend(node);
+    }""", graph)
+    assert len(page.evaluate(BOXES)) == 2
+    type_over(page, "a = 2; a * a * a")
+    assert len(page.evaluate(BOXES)) == 3

@@ -28,7 +28,7 @@ def predictions(notebook):
 def commit(form, answer, confidence=0):
     form.locator(".options input").nth(answer).check()
     form.locator(".confidence input").nth(confidence).check()
-    form.locator("button").click()
+    form.locator("[type=submit]").click()
 
 
 def shown_feedback(cell):
@@ -89,7 +89,7 @@ def test_by_keyboard_alone(visit, section, notebook, tab_to, lang, kind):
     page.keyboard.press("Space")
     page.keyboard.press("ArrowRight")
     assert not shown.is_visible(), "opened before the commit"
-    tab_to(page, "predict-cell form button", limit=1)
+    tab_to(page, "predict-cell form [type=submit]", limit=1)
     page.keyboard.press("Enter")
 
     assert shown.is_visible()
@@ -111,7 +111,7 @@ def test_neither_an_option_nor_a_confidence_alone_opens_the_output(visit, sectio
         assert not output.is_visible()
         assert not cell.locator("summary").is_visible(), "the fold can be opened by hand"
         form.locator(f"{only} input").first.check()
-        form.locator("button").click()
+        form.locator("[type=submit]").click()
         assert not output.is_visible()
 
 
@@ -119,7 +119,7 @@ def test_after_the_commit_the_answer_cannot_be_changed(visit, section):
     cell = visit().open(section).locator("predict-cell").first
     commit(cell.locator("form"), 0)
     assert all(control.is_disabled() for control in cell.locator("form input").all())
-    assert not cell.locator("form button").is_visible()
+    assert not cell.locator("form [type=submit]").is_visible()
 
 
 def test_after_the_commit_the_keyboard_goes_on_from_here(visit, section, tab_to):
@@ -137,3 +137,30 @@ def test_the_feedback_is_announced(visit, section):
     cell = visit().open(section).locator("predict-cell").first
     commit(cell.locator("form"), 0)
     assert len(cell.get_by_role("status").inner_text().strip()) > 3
+
+
+def test_the_explanation_waits_for_the_commit(visit, section):
+    page = visit().open(section)
+    explained = page.locator(".cell:has(predict-cell) + .explanation")
+    assert explained.count() > 0
+    assert not any(one.is_visible() for one in explained.all())
+    cell = page.locator(".cell:has(predict-cell):has(+ .explanation)").first
+    commit(cell.locator("form"), 0)
+    assert [one.is_visible() for one in explained.all()].count(True) == 1
+    assert explained.first.is_visible()
+
+
+def test_output_and_explanation_can_be_had_without_a_prediction(visit, section):
+    page = visit().open(section)
+    cell = page.locator(".cell:has(predict-cell):has(+ .explanation)").first
+    cell.locator("form [type=button]").click()
+    assert cell.locator("details pre").first.is_visible()
+    assert page.locator(".explanation").first.is_visible()
+    assert shown_feedback(cell) == []
+    assert "✓" not in marks(cell), "it was not judged"
+
+
+def test_a_printed_page_holds_the_explanations(visit, section):
+    page = visit().open(section)
+    page.emulate_media(media="print")
+    assert all(one.is_visible() for one in page.locator(".explanation").all())

@@ -5,7 +5,8 @@ import re
 import pytest
 import torch
 
-from inside.stride_explorer import joined_module
+from inside.stride_explorer import ESM
+from inside.web_module import joined_module
 from tests.browser.test_accessibility import AXE, RULES, RUN
 
 pytestmark = pytest.mark.browser
@@ -349,7 +350,7 @@ globalThis.leave = render({ model, el: document.body });
 
 def test_the_joined_module_follows_a_notebook_in_both_directions(visit):
     page = visit().context.new_page()
-    page.add_script_tag(content=joined_module() + MODEL, type="module")
+    page.add_script_tag(content=joined_module(ESM) + MODEL, type="module")
     assert addresses(page) == list(range(12))
     assert page.locator("[name=itemsize]").input_value() == "2"
     page.locator(CHAIN).fill("x.view(3, 4).t()[1:]")

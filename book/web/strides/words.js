@@ -144,9 +144,9 @@ const REFUSALS = {
   seam: ({ shape, dim, stride, want }) => [
     `要变成 \`${tuple(shape)}\`，得把 \`dim=${dim}\` 与它右边的维合起来走，`
     + `这要求 \`stride[${dim}]\` 是 ${want}，实际是 ${stride}。不复制办不到；\`reshape\` 会复制。`,
-    `Shape \`${tuple(shape)}\` runs across the seam between \`dim=${dim}\` and the next,`
+    `For \`${tuple(shape)}\`, \`dim=${dim}\` and the dimensions to its right must be walked as one,`
     + ` which needs \`stride[${dim}]\` to be ${want}; it is ${stride}.`
-    + " Only a copy can do it: use `reshape`."],
+    + " Only a copy can do it: `reshape` makes one."],
   expandDims: ({ dims, got }) => [`张量有 ${dims} 维，只给了 ${got} 个尺寸：\`expand\` 不减少维数。`,
     `The tensor ${has(dims)} and you gave ${plural(got, "size")}: \`expand\` removes none.`],
   expand: ({ dim, old, want }) => [

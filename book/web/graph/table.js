@@ -1,0 +1,33 @@
+// The table in the fold: what the drawing says, in cells.
+import { bracket, stateAt } from "./state.js";
+import { HEAD, LABELS, both, escape } from "./words.js";
+
+/** The rows as texts at step `k`: number, label, op, operands, value, grad. */
+export function rows(graph, k) {
+  const { nodes } = stateAt(graph, k);
+  return graph.nodes.map((node) => {
+    const { made, grad } = nodes.get(node.number);
+    const operands = node.operands.map((operand) => operandWords(operand, made)).join(", ");
+    return [`#${node.number}`, node.label, node.op, operands, made ? node.value : "–", grad ?? "–"];
+  });
+}
+
+function operandWords({ node, local, constant }, made) {
+  if (constant !== undefined) return constant;
+  if (!made || local === undefined) return `#${node}`;
+  return `#${node} × ${local === null ? "None" : bracket(local)}`;
+}
+
+export function tableOf(graph, k) {
+  const { kind, node } = graph.steps[k], now = kind === "done" ? null : node;
+  const words = graph.engine ? HEAD.with(3, LABELS.operands) : HEAD;
+  const head = [...words.map(both), "grad"].map((title) => `<th scope="col">${title}</th>`);
+  const body = rows(graph, k).map(([number, label, op, ...rest]) => {
+    const cells = [escape(label), op ? `<code>${escape(op)}</code>` : both(LABELS.leaf), ...rest];
+    const current = now === +number.slice(1) ? ' aria-current="true"' : "";
+    return `<tr${current}><th scope="row">${number}</th>${
+      cells.map((cell) => `<td>${cell}</td>`).join("")}</tr>`;
+  });
+  return `<table><caption>${both(LABELS.caption)}</caption><tr>${head.join("")}</tr>${
+    body.join("")}</table>`;
+}
