@@ -69,6 +69,15 @@ def test_after_backward_saved_tensors_are_shown_as_freed():
     assert "MmBackward0 #1 -> none, AccumulateGrad(W1)" in text
 
 
+def test_tensor_changed_in_place_is_not_called_freed():
+    h = leaf(3) * 1
+    y = h.sin()
+    h.add_(1)
+    text = draw_graph({"y": y}).text
+    assert "saved self: changed in place" in text
+    assert "freed" not in text
+
+
 def test_saved_lists_are_shown_tensor_by_tensor():
     a = leaf(3)
     i = torch.tensor([0, 2])

@@ -114,12 +114,13 @@ def title(boxes):
 
 
 def saved_fields(node):
-    """The saved tensors of a node as (field, tensor), with None in place of one that was freed."""
+    """The saved tensors of a node as (field, tensor); what torch refuses is a word on why."""
     for name in sorted(n for n in dir(node) if n.startswith("_saved_")):
         try:
             value = getattr(node, name)
-        except RuntimeError:  # accessed after backward
-            yield name.removeprefix("_saved_"), None
+        except RuntimeError as error:  # only the message tells the two causes apart
+            why = "freed" if "freed" in str(error) else "changed in place"
+            yield name.removeprefix("_saved_"), why
             continue
         for tensor in value if isinstance(value, tuple | list) else [value]:
             if isinstance(tensor, torch.Tensor):
@@ -129,10 +130,11 @@ def saved_fields(node):
 def spell(field_name, tensor, called):
     """One line of a box: the field, its storage by name (storage1, … if it has none), the shape.
 
-    `called` holds the names by storage and is filled with those given here.
+    In place of the tensor there may be a word on why it is not to be had. `called` holds the names
+    by storage and is filled with those given here.
     """
-    if tensor is None:
-        return f"{field_name}: freed"
+    if isinstance(tensor, str):
+        return f"{field_name}: {tensor}"
     unnamed = sum(name.startswith("storage") for name in called.values())
     name = called.setdefault(storage_of(tensor), f"storage{unnamed + 1}")
     return f"{field_name} = {name} " + str(tuple(tensor.shape)).replace(" ", "")

@@ -13,8 +13,9 @@ def saved_bytes(apart_from=()):
     `saved.peak` the largest it has been. Tensors on one storage count once, with the whole
     storage, because that is what stays in memory. `apart_from` takes tensors whose storages are
     not counted, such as `model.parameters()`, which are in memory anyway. Built on
-    `torch.autograd.graph.saved_tensors_hooks`; a saved sparse tensor raises
-    `NotImplementedError`, since it has no one storage.
+    `torch.autograd.graph.saved_tensors_hooks`, so not counted either are Python numbers, which
+    the hooks never see, and what is saved under other such hooks inside the block. A saved
+    sparse tensor raises `NotImplementedError`, since it has no one storage.
     """
     saved = SavedBytes(apart_from)
     with saved_tensors_hooks(saved.pack, saved.unpack):
