@@ -1,12 +1,13 @@
 """How fast Scalar trains micrograd's own demo, step by step of chapter 2, against micrograd.
 
-    python -m benchmarks.scalar_speed               measure and print, about ten minutes
+    python -m benchmarks.scalar_speed               measure and print, about twelve minutes
     python -m benchmarks.scalar_speed --record      also store the result that the section shows
 
 Two moons of 100 points, a 2-16-16-1 network, max-margin loss and L2, 100 steps. Each engine runs in
 a process of its own, since the objects of one slow down the garbage collector for another; the
 engines alternate. A figure is the median of the steps. All losses must equal micrograd's to 1e-12.
-micrograd is installed on first use below `_build`: nothing but this needs it.
+micrograd is installed on first use below `_build`: nothing but this needs it. torch trains the same
+network twice: number by number, as the engines above do, for 20 steps, and as tensors.
 """
 
 from __future__ import annotations
@@ -32,16 +33,19 @@ from book.pipeline import environment
 from book.pipeline.paths import CODE, ROOT
 
 STEPS = 100
+MOST_STEPS = {"torch_numbers": 20}  # slow, and enough for a median
 ROUNDS = 3
 TOLERANCE = 1e-12
 FOLDER = ROOT / "_build" / "micrograd"
 REQUIREMENTS = ROOT / "benchmarks" / "micrograd.txt"
 SIZES = (2, 16, 16, 1)
 COLUMNS = [
+    {"key": "nodes", "zh": "图的节点数", "en": "nodes in the graph"},
     {"key": "ms", "zh": "毫秒/步", "en": "ms a step"},
     {"key": "ratio", "zh": "倍数", "en": "ratio"},
     {"key": "ms_off", "zh": "毫秒/步，回收器关", "en": "ms a step, collector off"},
     {"key": "ratio_off", "zh": "倍数，回收器关", "en": "ratio, collector off"},
+    {"key": "prepare", "zh": "准备（秒）", "en": "seconds to prepare"},
 ]
 LABELS = {
     "micrograd": ("micrograd", "micrograd"),
@@ -49,6 +53,16 @@ LABELS = {
     "fused": ("2 dot 与 sum 各成一个节点", "2 dot and sum as one node each"),
     "python": ("3 追踪成一个 Python 函数", "3 traced to a Python function"),
     "c": ("4 追踪成 C", "4 traced to C"),
+    "torch_numbers": ("torch，逐个数", "torch, number by number"),
+    "torch": ("torch，整批张量", "torch, the batch as tensors"),
+}
+GRAPHS = ("micrograd", "eager", "fused")  # engines that hold a graph of Python objects
+PREPARED = ("python", "c")  # engines whose first step traces, generates and compiles
+TABLES = {
+    "collector": ("闭包与槽", "Closures and slots", ["micrograd", "eager"]),
+    "steps": ("训练一步", "One training step", ["micrograd", "eager", "fused", "python", "c"]),
+    "torch": ("同一步，用 torch", "The same step in torch",
+              ["eager", "torch_numbers", "torch", "c"]),
 }
 BUDGETS = {  # least ratio to micrograd
     "eager": {"ratio": 10, "ratio_off": 2}, "fused": {"ratio": 60, "ratio_off": 8},
@@ -106,12 +120,68 @@ def c() -> Iterator[float]:
     return scalar_c.steps(scalar_mlp.MLP(*SIZES), *scalar_mlp.two_moons())
 
 
+def torch_numbers() -> Iterator[float]:
+    """torch as Scalar is used: every number a tensor without dimensions, every operation a node."""
+    import scalar_mlp
+
+    model, (rows, labels) = scalar_mlp.MLP(*SIZES), scalar_mlp.two_moons()
+    for neuron in (neuron for layer in model.layers for neuron in layer.neurons):
+        neuron.w = tuple(torch_leaf(w.data) for w in neuron.w)
+        neuron.b = torch_leaf(neuron.b.data)
+    return torch_steps(model.parameters(), lambda: scalar_mlp.loss(model, rows, labels))
+
+
+def torch_tensors() -> Iterator[float]:
+    """torch as it is meant to be used: the whole batch at once, a matrix for each layer."""
+    import scalar_mlp
+    import torch
+
+    model, (rows, labels) = scalar_mlp.MLP(*SIZES), scalar_mlp.two_moons()
+    x, y = torch.tensor(rows, dtype=torch.float64), torch.tensor(labels, dtype=torch.float64)
+    layers = [(torch_leaf([[w.data for w in neuron.w] for neuron in layer.neurons]),
+               torch_leaf([neuron.b.data for neuron in layer.neurons])) for layer in model.layers]
+    parameters = [p for layer in layers for p in layer]
+
+    def loss() -> Any:
+        h = x
+        for i, (weight, bias) in enumerate(layers):
+            h = torch.nn.functional.linear(h.relu() if i else h, weight, bias)
+        margins = (1 + -y * h.squeeze(1)).relu()
+        return margins.mean() + scalar_mlp.DECAY * sum((p * p).sum() for p in parameters)
+
+    return torch_steps(parameters, loss)
+
+
+def torch_leaf(value: Any) -> Any:
+    import torch
+
+    return torch.tensor(value, dtype=torch.float64, requires_grad=True)
+
+
+def torch_steps(parameters: list[Any], loss: Callable[[], Any]) -> Iterator[float]:
+    """As `scalar_mlp.steps`, on one thread."""
+    import scalar_mlp
+    import torch
+
+    torch.set_num_threads(1)
+    for step in itertools.count():
+        value = loss()
+        for p in parameters:
+            p.grad = None
+        value.backward()
+        with torch.no_grad():
+            for p in parameters:
+                p -= scalar_mlp.learning_rate(step) * p.grad
+        yield value.item()
+
+
 ENGINES: dict[str, Callable[[], Iterator[float]]] = {
-    "micrograd": micrograd, "eager": eager, "fused": fused, "python": python, "c": c}
+    "micrograd": micrograd, "eager": eager, "fused": fused, "python": python, "c": c,
+    "torch_numbers": torch_numbers, "torch": torch_tensors}
 
 
 def run(engine: str, count: int, collector: bool) -> dict[str, Any]:
-    """{losses, seconds a step, preparation in seconds} of one engine in this process.
+    """{losses, seconds a step, preparation in seconds, nodes} of one engine in this process.
 
     Without the collector what it would have freed is collected between steps, outside the clock.
     """
@@ -120,14 +190,22 @@ def run(engine: str, count: int, collector: bool) -> dict[str, Any]:
     losses, seconds = [], []
     if not collector:
         gc.disable()
-    for _ in range(count):
+    for _ in range(min(count, MOST_STEPS.get(engine, count))):
         begin = time.perf_counter()
         losses.append(next(steps))
         seconds.append(time.perf_counter() - begin)
         if not collector:
             gc.collect()
     usual = median(seconds[1:])  # the first step also traces and compiles
-    return {"losses": losses, "seconds": usual, "prepare": max(0.0, seconds[0] - usual)}
+    return {"losses": losses, "seconds": usual, "prepare": max(0.0, seconds[0] - usual),
+            "nodes": alive()}
+
+
+def alive() -> int:
+    """The nodes in memory: those of the last graph, which its engine still holds."""
+    gc.collect()
+    return sum(type(one).__name__ in {"Value", "Scalar", "Dot", "Total"}
+               for one in gc.get_objects())
 
 
 # ---- in processes of their own ----------------------------------------------------------------
@@ -154,7 +232,8 @@ def measure(engine: str, count: int, collector: bool) -> dict[str, Any]:
 
 def differing(losses: list[float], expected: list[float]) -> float:
     """The largest relative difference of any step."""
-    return max(abs(a - b) / abs(b) for a, b in zip(losses, expected, strict=True))
+    return max(abs(a - b) / abs(b)
+               for a, b in zip(losses, expected[:len(losses)], strict=True))
 
 
 def measure_all(count: int, rounds: int) -> dict[str, Any]:
@@ -177,23 +256,32 @@ def measure_all(count: int, rounds: int) -> dict[str, Any]:
 
 def result(found: dict[tuple[str, bool], list[dict[str, Any]]],
            largest: dict[str, float]) -> dict[str, Any]:
-    """Medians over the rounds, and ratios within each round."""
-    rows = []
-    for engine, (zh, en) in LABELS.items():
-        row: dict[str, Any] = {"key": engine, "zh": zh, "en": en}
-        for collector, suffix in ((True, ""), (False, "_off")):
-            ours = [one["seconds"] for one in found[engine, collector]]
-            base = [one["seconds"] for one in found["micrograd", collector]]
-            row[f"ms{suffix}"] = round(median(ours) * 1e3, 5)
-            row[f"ratio{suffix}"] = round(median(b / a for a, b in zip(ours, base, strict=True)), 2)
-        row["prepare"] = round(median(one["prepare"] for one in found[engine, True]), 3)
-        row["largest_difference"] = largest[engine]
-        rows.append(row)
-    table = {"zh": "训练一步", "en": "One training step", "rows": rows}
+    """The record: its tables hold the rows of the engines that they compare."""
+    rows = {engine: row(engine, found) | {"largest_difference": largest[engine]}
+            for engine in LABELS}
+    tables = {key: {"zh": zh, "en": en, "rows": [rows[engine] for engine in engines]}
+              for key, (zh, en, engines) in TABLES.items()}
     return {"machine": report.machine(), "python": platform.python_version(),
             "torch": version("torch"), "threads": 1, "date": datetime.date.today().isoformat(),
             "steps": len(found["micrograd", True][0]["losses"]), "columns": COLUMNS,
-            "tables": {"steps": table}}
+            "tables": tables}
+
+
+def row(engine: str, found: dict[tuple[str, bool], list[dict[str, Any]]]) -> dict[str, Any]:
+    """Medians over the rounds, and ratios to micrograd within each round."""
+    zh, en = LABELS[engine]
+    made: dict[str, Any] = {"key": engine, "zh": zh, "en": en}
+    for collector, suffix in ((True, ""), (False, "_off")):
+        ours = [one["seconds"] for one in found[engine, collector]]
+        base = [one["seconds"] for one in found["micrograd", collector]]
+        made[f"ms{suffix}"] = round(median(ours) * 1e3, 5)
+        made[f"ratio{suffix}"] = round(median(b / a for a, b in zip(ours, base, strict=True)), 2)
+    first = found[engine, True]
+    if engine in GRAPHS:
+        made["nodes"] = first[0]["nodes"]
+    if engine in PREPARED:
+        made["prepare"] = round(median(one["prepare"] for one in first), 3)
+    return made
 
 
 def verdicts(measured: dict[str, Any]) -> list[str]:

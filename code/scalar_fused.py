@@ -1,62 +1,108 @@
 """Step 2, fused helpers: a dot product and a sum as one node each, so that the graph is small.
 
-A node with many operands keeps them in two tuples. Everything else is Scalar's: order by
-creation, the whole graph kept, zero gradients not skipped.
+Everything else is Scalar's: order by creation, derivatives fixed in the forward pass, the whole
+graph kept, zero gradients not skipped.
 """
 from functools import partial
-from operator import attrgetter
+from operator import attrgetter, mul
 
 import scalar_mlp
 
-from pytorch_deep_dive import Scalar
+from pytorch_deep_dive import Scalar, creation
 
 
 class Wide(Scalar):
-    """A node with any number of operands, Scalars all, and a derivative for each."""
+    """A node with groups of operands, which this module's `backward` knows and Scalar's does not.
 
-    __slots__ = ("derivatives", "operands")
+    A subclass has `groups()`, the operands as tuples of Scalars, and `send(g)`, which adds its
+    share of the incoming gradient to each of them.
+    """
 
-    def __init__(self, data, op, operands, derivatives):
-        super().__init__(data, op)
-        self.operands = operands
-        self.derivatives = derivatives
+    __slots__ = ()
+
+    def __init__(self, data, op):
+        self.data = data
+        self.grad = 0.0
+        self.op = op
+        self.number = next(creation)
+        self.label = ""
+
+    @property
+    def left(self):
+        raise TypeError("this graph has wide nodes: call scalar_fused.backward(root)")
+
+
+class Dot(Wide):
+    """bias + the sum of weight * input; the derivatives are `xs` for `weights`, `ws` for `inputs`.
+
+    Where the inputs are numbers, `inputs` is empty: nothing flows to them.
+    """
+
+    __slots__ = ("bias", "inputs", "weights", "ws", "xs")
+
+    def groups(self):
+        return self.weights, self.inputs, (self.bias,)
+
+    def send(self, g):
+        self.bias.grad += g
+        for w, x in zip(self.weights, self.xs):  # noqa: B905, dot counts; strict= costs a tenth
+            w.grad += g * x
+        for x, w in zip(self.inputs, self.ws):   # noqa: B905, none where the inputs are numbers
+            x.grad += g * w
+
+
+class Total(Wide):
+    """A sum; each derivative is 1."""
+
+    __slots__ = ("operands",)
+
+    def groups(self):
+        return self.operands,
+
+    def send(self, g):
+        for operand in self.operands:
+            operand.grad += g
 
 
 def dot(weights, inputs, bias):
-    """bias + the sum of weight * input, in that order, as one node.
+    """bias + the sum of weight * input, as one node; from Python 3.12 on `sum` rounds less.
 
-    `weights` and `bias` are Scalars; `inputs` are all Scalars or all numbers.
+    `weights` and `bias` are Scalars; `inputs` are as many, all Scalars or all numbers.
     """
-    ws = tuple([w.data for w in weights])
+    if len(weights) != len(inputs):
+        raise ValueError(f"dot: {len(weights)} weights, but {len(inputs)} inputs; give as many")
     wide = isinstance(inputs[0], Scalar)
-    xs = tuple([x.data for x in inputs]) if wide else tuple(inputs)
-    value = bias.data
-    for w, x in zip(ws, xs, strict=True):
-        value += w * x
-    if wide:
-        return Wide(value, "dot", (bias, *weights, *inputs), (1.0, *xs, *ws))
-    return Wide(value, "dot", (bias, *weights), (1.0, *xs))
+    ws = [w.data for w in weights]
+    xs = [x.data for x in inputs] if wide else list(inputs)
+    node = Dot(sum(map(mul, ws, xs), bias.data), "dot")
+    node.bias, node.weights, node.ws, node.xs = bias, tuple(weights), ws, xs
+    node.inputs = tuple(inputs) if wide else ()
+    return node
 
 
 def total(scalars):
-    """The sum of a list of Scalars, from the left, as one node."""
-    return Wide(sum([s.data for s in scalars]), "sum", tuple(scalars), (1.0,) * len(scalars))
-
-
-def operands(node):
-    """The Scalars that a node was computed from, each once."""
-    if isinstance(node, Wide):
-        return set(node.operands)
-    return {x for x in (node.left, node.right) if isinstance(x, Scalar)}
+    """The sum of some Scalars, as one node."""
+    node = Total(sum([s.data for s in scalars]), "sum")
+    node.operands = tuple(scalars)
+    return node
 
 
 def nodes(root):
-    """As `Scalar.nodes`: all nodes that `root` depends on, newest first."""
-    found, todo = {root}, [root]
-    while todo:
-        new = operands(todo.pop()) - found
-        found |= new
-        todo.extend(new)
+    """As `Scalar.nodes`; a group of operands that many nodes share is looked through once."""
+    found, seen, todo = {root}, set(), [root]
+    for node in todo:
+        if isinstance(node, Wide):
+            new = []
+            for group in node.groups():
+                if group not in seen:
+                    seen.add(group)
+                    new += group
+        else:
+            new = node.left, node.right
+        for operand in new:
+            if operand not in found and isinstance(operand, Scalar):
+                found.add(operand)
+                todo.append(operand)
     return sorted(found, key=attrgetter("number"), reverse=True)
 
 
@@ -70,8 +116,7 @@ def backward(root):
     for node in order:
         g = node.grad
         if isinstance(node, Wide):
-            for operand, derivative in zip(node.operands, node.derivatives, strict=True):
-                operand.grad += g * derivative
+            node.send(g)
             continue
         if node.dleft is not None:
             node.left.grad += g * node.dleft

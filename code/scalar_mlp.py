@@ -21,7 +21,7 @@ class Neuron:
     """`relu(dot(w, x) + b)`, or without the relu; w is drawn from uniform(-1, 1), b is 0."""
 
     def __init__(self, inputs, relu=True, dot=dot):
-        self.w = [Scalar(random.uniform(-1, 1)) for _ in range(inputs)]
+        self.w = tuple([Scalar(random.uniform(-1, 1)) for _ in range(inputs)])
         self.b = Scalar(0.0)
         self.relu, self.dot = relu, dot
 
@@ -34,20 +34,20 @@ class Neuron:
 
 
 class Layer:
-    """Neurons side by side: a list of `inputs` numbers in, a list of `outputs` Scalars out."""
+    """Neurons side by side: `inputs` numbers or Scalars in, a tuple of `outputs` Scalars out."""
 
     def __init__(self, inputs, outputs, **options):
         self.neurons = [Neuron(inputs, **options) for _ in range(outputs)]
 
     def __call__(self, x):
-        return [neuron(x) for neuron in self.neurons]
+        return tuple([neuron(x) for neuron in self.neurons])
 
     def parameters(self):
         return [p for neuron in self.neurons for p in neuron.parameters()]
 
 
 class MLP:
-    """Layers of the given sizes, `MLP(2, 16, 16, 1)`; no relu after the last. Returns a list.
+    """Layers of the given sizes, `MLP(2, 16, 16, 1)`; no relu after the last. Returns a tuple.
 
     Parameters are drawn in the order in which micrograd's MLP draws them.
     """

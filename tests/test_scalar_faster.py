@@ -1,9 +1,11 @@
 """Fused, traced and compiled Scalars compute what the plain engine computes."""
 
+import ctypes
 import itertools
 import math
 import random
 import shutil
+import sys
 
 import pytest
 import scalar_c
@@ -77,13 +79,52 @@ def test_a_fused_node_equals_the_chain_it_stands_for():
         scalar_mlp.dot(chain[:size], chain[size:-1], chain[-1]).tanh().backward()
         result = scalar_fused.dot(wide[:size], wide[size:-1], wide[-1]).tanh()
         scalar_fused.backward(result)
-        assert [x.grad for x in wide] == [x.grad for x in chain]
+        assert [x.grad for x in wide] == pytest.approx([x.grad for x in chain], rel=1e-12)
 
 
 def test_an_operand_that_occurs_twice_gets_both_shares():
     x = Scalar(3.0)
     scalar_fused.backward(scalar_fused.total([x, x, scalar_fused.dot([x], [x], x)]))
     assert x.grad == 2 + 2 * 3.0 + 1
+
+
+def test_one_step_has_65414_nodes_or_7479():
+    data = scalar_mlp.two_moons()
+    assert len(scalar_mlp.loss(seeded(), *data).nodes()) == 65_414
+    fused = scalar_mlp.loss(seeded(dot=scalar_fused.dot), *data, total=scalar_fused.total)
+    assert len(scalar_fused.nodes(fused)) == 7_479
+
+
+def test_a_second_backward_accumulates_in_leaves_only():
+    x, w, b = Scalar(3.0), Scalar(2.0), Scalar(1.0)
+    h = scalar_fused.dot([w], [x], b)
+    for times in (1, 2):
+        scalar_fused.backward(h * 5)
+        assert (x.grad, w.grad, b.grad, h.grad) == (10.0 * times, 15.0 * times, 5.0 * times, 5.0)
+
+
+def test_a_dot_keeps_its_operands_and_their_values():
+    weights, inputs, bias = [Scalar(2.0)], [Scalar(3.0)], Scalar(0.0)
+    node = scalar_fused.dot(weights, inputs, bias)
+    weights[0].data = 100.0
+    (w,), (x,) = weights.copy(), inputs.copy()
+    weights.clear()
+    inputs.clear()
+    scalar_fused.backward(node)
+    assert (w.grad, x.grad) == (3.0, 2.0)
+
+
+def test_scalars_own_backward_refuses_wide_nodes():
+    w = Scalar(2.0)
+    for node in (scalar_fused.dot([w], [1.0], w), scalar_fused.total([w, w])):
+        with pytest.raises(TypeError, match=r"call scalar_fused\.backward"):
+            (node * 2).backward()
+    assert w.grad == 0.0
+
+
+def test_a_dot_of_unequal_lengths_is_refused():
+    with pytest.raises(ValueError, match="2 weights, but 1 inputs"):
+        scalar_fused.dot([Scalar(1.0), Scalar(2.0)], [3.0], Scalar(0.0))
 
 
 def test_zero_gradients_and_dead_relus_stay_in_the_graph():
@@ -140,6 +181,18 @@ def test_a_compiled_function_gives_value_and_gradients_of_the_graph():
             assert gradient == pytest.approx(values[i].grad, rel=1e-9, nan_ok=True), seed
         count += 1
     assert count == 12
+
+
+@needs_compiler
+@pytest.mark.skipif(sys.platform != "linux", reason="-march=native is GCC's on Linux")
+def test_products_and_sums_round_twice_at_any_level_and_on_any_cpu():
+    a, c = 1 + 2.0**-30, -(1 + 2.0**-29)
+    assert a * a + c == 0.0                                      # rounded once: 2**-60
+    source = "double f(double a, double c) { return a * a + c; }"
+    for flags in (("-O1",), ("-O2", "-march=native")):
+        f = scalar_c.build(source, flags).f
+        f.argtypes, f.restype = [ctypes.c_double] * 2, ctypes.c_double
+        assert f(a, c) == 0.0
 
 
 def test_inputs_take_new_values_and_other_leaves_stay_constants():

@@ -18,6 +18,7 @@ TEXTS = {
     "guess": ("猜的", "A guess"),
     "commit": ("提交并看结果", "Commit and see the output"),
     "skip": ("不预测，直接看", "Show it without a prediction"),
+    "waits": ("提交之后，这里显示解释。", "The explanation shows here once you have committed."),
     "output": ("运行结果", "Output"),
     "right": ("对了。", "Right."),
     "wrong": ("不对。", "Not quite."),
@@ -68,7 +69,8 @@ def wrap_explanation(cell: nodes.container) -> None:
                 len(parent))
     if start < stop:
         parent.insert(stop, raw("</div>"))
-        parent.insert(start, raw('<div class="explanation">'))
+        note = f'<p class="explanation-note">{text("waits")}</p>'
+        parent.insert(start, raw(f'<div class="explanation">{note}'))
 
 
 def form(options: list[dict], name: str) -> str:

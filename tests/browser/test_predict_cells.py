@@ -139,23 +139,26 @@ def test_the_feedback_is_announced(visit, section):
     assert len(cell.get_by_role("status").inner_text().strip()) > 3
 
 
+EXPLAINED = ".cell:has(predict-cell):has(+ .explanation)"
+
+
 def test_the_explanation_waits_for_the_commit(visit, section):
     page = visit().open(section)
-    explained = page.locator(".cell:has(predict-cell) + .explanation")
+    explained, notes = page.locator(".explanation > .bi-pair"), page.locator(".explanation-note")
     assert explained.count() > 0
     assert not any(one.is_visible() for one in explained.all())
-    cell = page.locator(".cell:has(predict-cell):has(+ .explanation)").first
-    commit(cell.locator("form"), 0)
-    assert [one.is_visible() for one in explained.all()].count(True) == 1
-    assert explained.first.is_visible()
+    assert all(note.is_visible() for note in notes.all())
+    commit(page.locator(EXPLAINED).first.locator("form"), 0)
+    assert page.locator(".explanation").first.locator("> .bi-pair").first.is_visible()
+    assert [note.is_visible() for note in notes.all()].count(False) == 1
 
 
 def test_output_and_explanation_can_be_had_without_a_prediction(visit, section):
     page = visit().open(section)
-    cell = page.locator(".cell:has(predict-cell):has(+ .explanation)").first
+    cell = page.locator(EXPLAINED).first
     cell.locator("form [type=button]").click()
     assert cell.locator("details pre").first.is_visible()
-    assert page.locator(".explanation").first.is_visible()
+    assert page.locator(".explanation > .bi-pair").first.is_visible()
     assert shown_feedback(cell) == []
     assert "✓" not in marks(cell), "it was not judged"
 
@@ -163,4 +166,5 @@ def test_output_and_explanation_can_be_had_without_a_prediction(visit, section):
 def test_a_printed_page_holds_the_explanations(visit, section):
     page = visit().open(section)
     page.emulate_media(media="print")
-    assert all(one.is_visible() for one in page.locator(".explanation").all())
+    assert all(one.is_visible() for one in page.locator(".explanation > .bi-pair").all())
+    assert not any(note.is_visible() for note in page.locator(".explanation-note").all())
