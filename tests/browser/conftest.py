@@ -33,9 +33,23 @@ def sections():
     return [page for page in pages() if is_section(page.removesuffix(".html"))]
 
 
+def templates():
+    """One page of each kind: what a script does on one it does on all of its kind."""
+    kinds = {"section" if is_section(page.removesuffix(".html"))
+             else page.rpartition("/")[2] if page.startswith("chapters/") else page: page
+             for page in reversed(pages())}
+    return sorted(kinds.values())
+
+
+def one_section():
+    return sections()[:1]
+
+
 def pytest_generate_tests(metafunc):
-    """`page_path` runs over all pages, `section` over those of chapters, as found on disk."""
-    for name, found in (("page_path", pages), ("section", sections)):
+    """`page_path` and `section` run over all pages and sections, as found on disk, for what
+    depends on their content; `template_page` and `one_section` serve what scripts do."""
+    for name, found in (("page_path", pages), ("section", sections),
+                        ("template_page", templates), ("one_section", one_section)):
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, found() or [NO_SITE])
 

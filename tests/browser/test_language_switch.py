@@ -36,8 +36,8 @@ def test_only_the_chosen_language_is_displayed(visit, page_path, mode):
 
 
 @pytest.mark.parametrize("mode", SWITCH)
-def test_lang_title_and_pressed_button_follow(visit, page_path, mode):
-    page = visit().open(page_path, lang="en" if mode == "zh" else "zh")
+def test_lang_title_and_pressed_button_follow(visit, template_page, mode):
+    page = visit().open(template_page, lang="en" if mode == "zh" else "zh")
     choose(page, mode)
     assert page.evaluate("document.documentElement.lang") == ("en" if mode == "en" else "zh-Hans")
     pressed = page.locator("[data-set-lang][aria-pressed=true]").all_inner_texts()
@@ -56,23 +56,23 @@ def test_an_english_page_shows_no_chinese_but_the_names_of_languages(visit, page
     assert left == ["中文", "对照", *["中文"] * downloads]
 
 
-def test_the_choice_holds_on_the_next_page_and_after_reload(visit, page_path):
-    page = visit(locale="zh-CN").open(page_path)
+def test_the_choice_holds_on_the_next_page_and_after_reload(visit, template_page):
+    page = visit(locale="zh-CN").open(template_page)
     choose(page, "en")
     page.reload()
     assert mode_of(page) == "en"
     page.locator("a.left-prev, a.right-next").first.click()
-    page.wait_for_url(lambda url: page_path not in url)
+    page.wait_for_url(lambda url: template_page not in url)
     assert mode_of(page) == "en"
 
 
-def test_lang_in_the_address_wins_and_lasts_until_the_reader_chooses(visit, page_path):
+def test_lang_in_the_address_wins_and_lasts_until_the_reader_chooses(visit, template_page):
     visitor = visit()
-    choose(visitor.open(page_path), "en")
-    page = visitor.open(page_path, lang="zh")
+    choose(visitor.open(template_page), "en")
+    page = visitor.open(template_page, lang="zh")
     assert mode_of(page) == "zh"
     page.locator("a.left-prev, a.right-next").first.click()
-    page.wait_for_url(lambda url: page_path not in url)
+    page.wait_for_url(lambda url: template_page not in url)
     assert mode_of(page) == "zh"
     page.go_back()
     choose(page, "both")
@@ -82,14 +82,14 @@ def test_lang_in_the_address_wins_and_lasts_until_the_reader_chooses(visit, page
 
 @pytest.mark.parametrize(("locale", "mode"), [("en-US", "en"), ("zh-CN", "zh"), ("zh-TW", "zh"),
                                               ("de-DE", "en")])
-def test_a_first_visit_follows_the_browser(visit, page_path, locale, mode):
-    page = visit(locale=locale).open(page_path)
+def test_a_first_visit_follows_the_browser(visit, template_page, locale, mode):
+    page = visit(locale=locale).open(template_page)
     assert mode_of(page) == mode
 
 
-def test_another_open_tab_follows(visit, page_path):
+def test_another_open_tab_follows(visit, template_page):
     visitor = visit()
-    first, second = visitor.open(page_path), visitor.open(page_path)
+    first, second = visitor.open(template_page), visitor.open(template_page)
     choose(first, "both")
     second.wait_for_function("document.documentElement.dataset.lang === 'both'", timeout=3000)
     assert second.locator("[data-set-lang=both]").get_attribute("aria-pressed") == "true"
@@ -97,8 +97,8 @@ def test_another_open_tab_follows(visit, page_path):
 
 @pytest.mark.parametrize("selector", ["h2", ".bi-pair", "predict-cell", "article.card"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_block_being_read_stays_where_it_is(visit, section, selector, width):
-    page = visit(viewport={"width": width, "height": 800}).open(section, lang="zh")
+def test_the_block_being_read_stays_where_it_is(visit, one_section, selector, width):
+    page = visit(viewport={"width": width, "height": 800}).open(one_section, lang="zh")
     blocks = page.locator(f"{selector}:not(details *)")
     block = blocks.nth(blocks.count() // 2)
     block.evaluate("e => scrollTo({ top: e.getBoundingClientRect().top + scrollY - 90, "
@@ -111,15 +111,15 @@ def test_the_block_being_read_stays_where_it_is(visit, section, selector, width)
         assert abs(block.evaluate("e => e.getBoundingClientRect().top") - top) <= 3
 
 
-def test_language_and_theme_are_set_before_the_body_exists(visit, page_path):
+def test_language_and_theme_are_set_before_the_body_exists(visit, template_page):
     visitor = visit(locale="zh-CN", color_scheme="dark")
-    at_body = visitor.open(page_path).evaluate("atBody")
+    at_body = visitor.open(template_page).evaluate("atBody")
     assert (at_body["mode"], at_body["lang"], at_body["theme"]) == ("zh", "zh-Hans", "dark")
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_nothing_jumps_while_the_page_loads(visit, page_path, width):
-    page = visit(viewport={"width": width, "height": 800}).open(page_path, lang="both")
+def test_nothing_jumps_while_the_page_loads(visit, template_page, width):
+    page = visit(viewport={"width": width, "height": 800}).open(template_page, lang="both")
     shift = page.evaluate("""() => new Promise((done) => {
       let sum = 0;
       new PerformanceObserver((list) => {

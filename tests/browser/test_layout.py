@@ -26,8 +26,8 @@ def test_no_page_is_wider_than_a_phone(visit, page_path, open_all, width):
 
 
 @pytest.mark.parametrize("width", [390, 320])
-def test_the_switch_and_the_menus_can_be_reached_on_a_phone(visit, page_path, width):
-    page = visit(viewport={"width": width, "height": 800}).open(page_path)
+def test_the_switch_and_the_menus_can_be_reached_on_a_phone(visit, template_page, width):
+    page = visit(viewport={"width": width, "height": 800}).open(template_page)
     for button in page.locator(".bd-header-article button").locator("visible=true").all():
         box = button.bounding_box()
         assert box["x"] >= 0

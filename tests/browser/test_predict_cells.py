@@ -71,9 +71,9 @@ def test_each_option_is_answered_with_its_own_line(visit, section, notebook, lan
 
 @pytest.mark.parametrize("lang", LANGS)
 @pytest.mark.parametrize("kind", ["right", "wrong", "not sure"])
-def test_by_keyboard_alone(visit, section, notebook, tab_to, lang, kind):
-    page = visit().open(section, lang=lang)
-    options, right, output = next(predictions(notebook(section)))
+def test_by_keyboard_alone(visit, one_section, notebook, tab_to, lang, kind):
+    page = visit().open(one_section, lang=lang)
+    options, right, output = next(predictions(notebook(one_section)))
     answer = {"right": right, "wrong": (right + 1) % len(options), "not sure": len(options)}[kind]
     cell = page.locator("predict-cell").first
     page.evaluate("addEventListener('predict', (event) => { window.committed = event.detail; })")
@@ -102,8 +102,8 @@ def test_by_keyboard_alone(visit, section, notebook, tab_to, lang, kind):
         "answer": answer, "right": kind == "right", "confidence": "think"}
 
 
-def test_neither_an_option_nor_a_confidence_alone_opens_the_output(visit, section):
-    page = visit().open(section)
+def test_neither_an_option_nor_a_confidence_alone_opens_the_output(visit, one_section):
+    page = visit().open(one_section)
     cell = page.locator("predict-cell").first
     form, output = cell.locator("form"), cell.locator("details pre")
     for only in (".options", ".confidence"):
@@ -115,15 +115,15 @@ def test_neither_an_option_nor_a_confidence_alone_opens_the_output(visit, sectio
         assert not output.is_visible()
 
 
-def test_after_the_commit_the_answer_cannot_be_changed(visit, section):
-    cell = visit().open(section).locator("predict-cell").first
+def test_after_the_commit_the_answer_cannot_be_changed(visit, one_section):
+    cell = visit().open(one_section).locator("predict-cell").first
     commit(cell.locator("form"), 0)
     assert all(control.is_disabled() for control in cell.locator("form input").all())
     assert not cell.locator("form [type=submit]").is_visible()
 
 
-def test_after_the_commit_the_keyboard_goes_on_from_here(visit, section, tab_to):
-    page = visit().open(section)
+def test_after_the_commit_the_keyboard_goes_on_from_here(visit, one_section, tab_to):
+    page = visit().open(one_section)
     tab_to(page, "predict-cell .options input")
     for key in ("Space", "Tab", "Space", "Tab", "Enter", "Tab"):
         page.keyboard.press(key)
@@ -133,8 +133,8 @@ def test_after_the_commit_the_keyboard_goes_on_from_here(visit, section, tab_to)
     }""")
 
 
-def test_the_feedback_is_announced(visit, section):
-    cell = visit().open(section).locator("predict-cell").first
+def test_the_feedback_is_announced(visit, one_section):
+    cell = visit().open(one_section).locator("predict-cell").first
     commit(cell.locator("form"), 0)
     assert len(cell.get_by_role("status").inner_text().strip()) > 3
 
@@ -153,8 +153,8 @@ def test_the_explanation_waits_for_the_commit(visit, section):
     assert [note.is_visible() for note in notes.all()].count(False) == 1
 
 
-def test_output_and_explanation_can_be_had_without_a_prediction(visit, section):
-    page = visit().open(section)
+def test_output_and_explanation_can_be_had_without_a_prediction(visit, one_section):
+    page = visit().open(one_section)
     cell = page.locator(EXPLAINED).first
     cell.locator("form [type=button]").click()
     assert cell.locator("details pre").first.is_visible()
@@ -163,8 +163,8 @@ def test_output_and_explanation_can_be_had_without_a_prediction(visit, section):
     assert "✓" not in marks(cell), "it was not judged"
 
 
-def test_a_printed_page_holds_the_explanations(visit, section):
-    page = visit().open(section)
+def test_a_printed_page_holds_the_explanations(visit, one_section):
+    page = visit().open(one_section)
     page.emulate_media(media="print")
     assert all(one.is_visible() for one in page.locator(".explanation > .bi-pair").all())
     assert not any(note.is_visible() for note in page.locator(".explanation-note").all())

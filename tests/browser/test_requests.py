@@ -30,9 +30,9 @@ def test_every_request_goes_to_our_own_host(visit, page_path, mode):
     assert visitor.errors == []
 
 
-def test_the_guard_sees_a_request_to_another_host(visit, page_path):
+def test_the_guard_sees_a_request_to_another_host(visit, template_page):
     visitor = visit()
-    page = visitor.open(page_path)
+    page = visitor.open(template_page)
     page.evaluate("new Image().src = 'https://example.org/pixel.png'")
     page.wait_for_timeout(200)
     assert visitor.foreign == ["https://example.org/pixel.png"]
