@@ -41,7 +41,7 @@ def test_axe_finds_nothing(visit, page_path, open_all, scheme, modes):
         page.locator(f"[data-set-lang={mode}]").click()
         found[mode], passed = page.evaluate(RUN, [RULES, "html"])
         assert passed > 20
-    assert found == dict.fromkeys(["before", *modes], [])
+    assert found == {key: [] for key in ["before", *modes]}
 
 
 def test_on_a_phone_what_scrolls_can_be_reached_and_buttons_are_large_enough(
