@@ -51,7 +51,7 @@ def test_code_and_drawings_scroll_inside_themselves(visit, section, mode):
 def test_print_opens_what_is_folded_and_hides_forms(visit, section):
     page = visit().open(section, lang="en")
     page.emulate_media(media="print")
-    closed = page.evaluate("""() => [...document.querySelectorAll('details')]
+    closed = page.evaluate("""() => [...document.querySelectorAll('article details')]
       .filter((fold) => ![...fold.children].slice(1).some((child) => child.checkVisibility(
         { contentVisibilityAuto: true }) && child.getBoundingClientRect().height > 0))
       .map((fold) => fold.textContent.slice(0, 60))""")

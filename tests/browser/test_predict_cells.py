@@ -10,9 +10,9 @@ LANGS = ["zh", "en"]
 
 
 def stored_output(cell):
-    """The text of a notebook cell's outputs."""
-    parts = [output.get("text") or output.get("data", {}).get("text/plain", "")
-             for output in cell["outputs"]]
+    """The text of a notebook cell's outputs; what the page shows as HTML is left out."""
+    parts = [output.get("text") or output["data"].get("text/plain", "")
+             for output in cell["outputs"] if "text/html" not in output.get("data", {})]
     return "".join("".join(part) for part in parts)
 
 
