@@ -172,7 +172,9 @@ def torch_steps(parameters: list[Any], loss: Callable[[], Any]) -> Iterator[floa
         with torch.no_grad():
             for p in parameters:
                 p -= scalar_mlp.learning_rate(step) * p.grad
-        yield value.item()
+        before = value.item()
+        del value
+        yield before
 
 
 ENGINES: dict[str, Callable[[], Iterator[float]]] = {
@@ -198,14 +200,25 @@ def run(engine: str, count: int, collector: bool) -> dict[str, Any]:
             gc.collect()
     usual = median(seconds[1:])  # the first step also traces and compiles
     return {"losses": losses, "seconds": usual, "prepare": max(0.0, seconds[0] - usual),
-            "nodes": alive()}
+            "nodes": nodes(steps) if engine in GRAPHS else None}
 
 
-def alive() -> int:
-    """The nodes in memory: those of the last graph, which its engine still holds."""
-    gc.collect()
-    return sum(type(one).__name__ in {"Value", "Scalar", "Dot", "Total"}
-               for one in gc.get_objects())
+def nodes(steps: Iterator[float]) -> int:
+    """The nodes in memory when one more step comes to update its parameters: those of its graph."""
+    import scalar_mlp
+
+    found, descend = [], scalar_mlp.descend
+
+    def count(*arguments: Any) -> None:
+        gc.collect()
+        found.append(sum(type(one).__name__ in {"Value", "Scalar", "Dot", "Total"}
+                         for one in gc.get_objects()))
+        descend(*arguments)
+
+    scalar_mlp.descend = count
+    next(steps)
+    scalar_mlp.descend = descend
+    return found[0]
 
 
 # ---- in processes of their own ----------------------------------------------------------------

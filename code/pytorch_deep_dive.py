@@ -8,6 +8,7 @@ import math
 import sys
 
 creation = iter(range(sys.maxsize))
+bare = object.__new__                        # makes an object and runs no __init__
 
 
 # --- 1 and 2. The data structure, and the operations that build it ---------------------------
@@ -15,10 +16,9 @@ creation = iter(range(sys.maxsize))
 class Scalar:
     """A number that remembers how it was made, so that `backward` can fill in gradients.
 
-    `data` and `grad` are floats; `grad` starts at 0.0 (torch: None). A leaf is made by hand,
-    `Scalar(2.0, label="w")`; an operation makes an interior node, which also holds up to two
-    operands (`left`, `right`), each followed by its local derivative (`dleft`, `dright`), and a
-    number larger than that of its operands.
+    `data` and `grad` are floats; `grad` starts at 0.0 (torch: None). `Scalar(2.0, label="w")` is a
+    leaf. What an operation makes (`interior`) also holds up to two operands, `left` and `right`,
+    each with its local derivative, `dleft` and `dright`, and has a larger number than they have.
 
     A derivative is what the incoming gradient is multiplied by. None means that nothing flows
     that way: the operand is a plain number, or torch writes zeros there and does not multiply.
@@ -27,44 +27,37 @@ class Scalar:
     derivative is the line of that operation in tools/autograd/derivatives.yaml.
     """
 
-    __slots__ = ("data", "grad", "op", "left", "dleft", "right", "dright",  # noqa: RUF023
-                 "number", "label")
+    __slots__ = ("data", "dleft", "dright", "grad", "label", "left", "number", "op", "right")
 
-    def __init__(self, data, op="", left=None, dleft=None, right=None, dright=None, label=""):
-        self.data = data if op else float(data)
-        self.grad = 0.0
-        self.op = op                         # "" for a leaf
-        self.left = left
-        self.dleft = dleft
-        self.right = right
-        self.dright = dright
-        self.number = next(creation)         # torch: Node::sequence_nr
-        self.label = label                   # for display only
+    def __init__(self, data, label=""):
+        self.data, self.grad, self.op = float(data), 0.0, ""
+        self.left = self.dleft = self.right = self.dright = None
+        self.number, self.label = next(creation), label        # torch: Node::sequence_nr
 
     def __add__(self, other):
         if isinstance(other, Scalar):
-            return Scalar(self.data + other.data, "+", self, 1.0, other, 1.0)
+            return interior(self.data + other.data, "+", self, 1.0, other, 1.0)
         c = number(other)
-        return Scalar(self.data + c, "+", self, 1.0, c)
+        return interior(self.data + c, "+", self, 1.0, c)
 
     def __sub__(self, other):
         if isinstance(other, Scalar):
-            return Scalar(self.data - other.data, "-", self, 1.0, other, -1.0)
+            return interior(self.data - other.data, "-", self, 1.0, other, -1.0)
         c = number(other)
-        return Scalar(self.data - c, "-", self, 1.0, c)
+        return interior(self.data - c, "-", self, 1.0, c)
 
     def __mul__(self, other):
         if isinstance(other, Scalar):
-            return Scalar(self.data * other.data, "*", self, other.data, other, self.data)
+            return interior(self.data * other.data, "*", self, other.data, other, self.data)
         c = number(other)
-        return Scalar(self.data * c, "*", self, c, c)
+        return interior(self.data * c, "*", self, c, c)
 
     def __truediv__(self, other):
         if isinstance(other, Scalar):
             q = divide(self.data, other.data)
-            return Scalar(q, "/", self, Over(other.data), other, -divide(q, other.data))
+            return interior(q, "/", self, Over(other.data), other, -divide(q, other.data))
         c = number(other)
-        return Scalar(divide(self.data, c), "/", self, Over(c), c)
+        return interior(divide(self.data, c), "/", self, Over(c), c)
 
     def __pow__(self, other):
         x = self.data
@@ -73,17 +66,17 @@ class Scalar:
             y = power(x, n)
             dx = n * power(x, n - 1) if n != 0 else None       # torch: zeros where n == 0
             dn = 0.0 if x == 0 and n >= 0 else y * log(x)
-            return Scalar(y, "**", self, dx, other, dn)
+            return interior(y, "**", self, dx, other, dn)
         n = number(other)
         dx = n * power_by_number(x, n - 1) if n != 0 else None
-        return Scalar(power_by_number(x, n), "**", self, dx, n)
+        return interior(power_by_number(x, n), "**", self, dx, n)
 
     def __neg__(self):
-        return Scalar(-self.data, "neg", self, -1.0)
+        return interior(-self.data, "neg", self, -1.0)
 
     def reciprocal(self):
         r = divide(1.0, self.data)
-        return Scalar(r, "reciprocal", self, -(r * r))
+        return interior(r, "reciprocal", self, -(r * r))
 
     # Reflected: the number stands on the left.
     __radd__ = __add__
@@ -91,7 +84,7 @@ class Scalar:
 
     def __rsub__(self, other):
         c = number(other)
-        return Scalar(c - self.data, "-", c, None, self, -1.0)
+        return interior(c - self.data, "-", c, None, self, -1.0)
 
     def __rtruediv__(self, other):
         return self.reciprocal() * other                       # two nodes, as in torch
@@ -100,26 +93,26 @@ class Scalar:
         c = number(other)
         y = 1.0 if c == 1 else power(c, self.data)
         dn = 0.0 if c == 0 and self.data >= 0 else y * log(c)
-        return Scalar(y, "**", c, None, self, dn)
+        return interior(y, "**", c, None, self, dn)
 
     def relu(self):
         y = 0.0 if self.data < 0 else self.data                # nan passes, -0.0 stays
-        return Scalar(y, "relu", self, None if y <= 0 else 1.0)
+        return interior(y, "relu", self, None if y <= 0 else 1.0)
 
     def tanh(self):
         t = math.tanh(self.data)
-        return Scalar(t, "tanh", self, (1 - t) * (1 + t))      # near 1, t*t adds a rounding
+        return interior(t, "tanh", self, (1 - t) * (1 + t))      # near 1, t*t adds a rounding
 
     def sigmoid(self):
         s = sigmoid(self.data)
-        return Scalar(s, "sigmoid", self, (1 - s) * s)
+        return interior(s, "sigmoid", self, (1 - s) * s)
 
     def exp(self):
         e = exp(self.data)
-        return Scalar(e, "exp", self, e)
+        return interior(e, "exp", self, e)
 
     def log(self):
-        return Scalar(log(self.data), "log", self, Over(self.data))
+        return interior(log(self.data), "log", self, Over(self.data))
 
     # Order is by value. == and hash stay identity: two nodes of equal value are two nodes.
     def __lt__(self, other):
@@ -165,8 +158,7 @@ class Scalar:
         """
         nodes = self.nodes()
         held = [(leaf, leaf.grad) for leaf in nodes if not leaf.op]
-        for node in nodes:
-            node.grad = 0.0
+        zero_grad(nodes)
         self.grad = 1.0
         for node in nodes:
             g = node.grad                                      # complete: all users came before
@@ -176,6 +168,16 @@ class Scalar:
                 node.right.grad += g * node.dright
         for leaf, before in held:
             leaf.grad += before
+
+
+def interior(data, op, left, dleft, right=None, dright=None):
+    """The Scalar that an operation makes. Most of a forward pass is spent here."""
+    node = bare(Scalar)
+    node.data, node.grad, node.op = data, 0.0, op
+    node.left, node.dleft = left, dleft
+    node.right, node.dright = right, dright
+    node.number, node.label = next(creation), ""
+    return node
 
 
 def zero_grad(scalars):
@@ -219,9 +221,7 @@ def exp(x):
 
 
 def log(x):
-    if x > 0:
-        return math.log(x)
-    return -math.inf if x == 0 else math.nan
+    return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
 
 
 def sigmoid(x):

@@ -19,7 +19,7 @@ from pytorch_deep_dive import Scalar
 C = Language(
     FORWARD | {"relu": "({a} < 0 ? 0.0 : {a})"},
     BACKWARD | {
-        "relu": ("({y} > 0 ? {g} : 0.0)",),
+        "relu": ("({y} <= 0 ? 0.0 : {g})",),
         "**": ("({b} != 0 ? {g} * ({b} * power({a}, {b} - 1)) : 0.0)",
                "{g} * ({a} == 0 && {b} >= 0 ? 0.0 : {y} * log({a}))"),
         "** number": ("({b} != 0 ? {g} * ({b} * power_by_number({a}, {b} - 1)) : 0.0)",),
@@ -108,7 +108,8 @@ def build(source, flags=("-O1",)):
 def steps(model, rows, labels):
     """As `scalar_trace.steps`, in C: one call for the margins, one for the penalty, one to move.
 
-    Raises CompilerMissing.
+    The parameters stay in C: the model's Scalars keep what they began with. Raises
+    CompilerMissing.
     """
     parameters, x, label = model.parameters(), [Scalar(v) for v in rows[0]], Scalar(1.0)
     margin = to_c(scalar_mlp.margin(model, x, label), parameters, [*x, label])

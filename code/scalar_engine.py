@@ -54,7 +54,7 @@ class Node:
     def __init__(self, name, edges, rules):
         self.name, self.edges, self.rules = f"{name}Backward", edges, rules
         self.number = next(sequence)                           # torch: sequence_nr
-        self.saved, self.pre_hooks = {}, []
+        self.saved, self.pre_hooks, self.retain_hooks = {}, [], []
 
     def save(self, values):
         """Keep those of the (letter, variable) that the gradient of an operand needs."""
@@ -88,14 +88,13 @@ class AccumulateGrad:
     Source: torch/include/torch/csrc/autograd/functions/accumulate_grad.h:AccumulateGrad.
     """
 
-    name, edges, number = "AccumulateGrad", (), math.inf
+    name, edges, number, retain_hooks = "AccumulateGrad", (), math.inf, ()
 
     def __init__(self, leaf):
         self.leaf, self.pre_hooks, self.post_hooks = leaf, [], []
 
     def apply(self, g, wanted):
-        old = self.leaf.grad
-        self.leaf.grad = g if old is None else old + g
+        self.leaf.accumulate(g)
         for hook in list(self.post_hooks):
             hook(self.leaf)
         return []
@@ -154,7 +153,8 @@ def run(root, gradient, keep_graph, create_graph, capture=None):
 
 
 def hooked(node, g):
-    """The gradient after the hooks on this value, in the order in which they were added."""
-    for hook in list(node.pre_hooks):
-        g = hook(g) or g
+    """The gradient after the hooks on this value, as they were added; retain_grad comes last."""
+    for hook in [*node.pre_hooks, *node.retain_hooks]:
+        returned = hook(g)
+        g = g if returned is None else returned
     return g

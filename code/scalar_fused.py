@@ -8,7 +8,7 @@ from operator import attrgetter, mul
 
 import scalar_mlp
 
-from pytorch_deep_dive import Scalar, creation
+from pytorch_deep_dive import Scalar, bare, creation
 
 
 class Wide(Scalar):
@@ -19,13 +19,6 @@ class Wide(Scalar):
     """
 
     __slots__ = ()
-
-    def __init__(self, data, op):
-        self.data = data
-        self.grad = 0.0
-        self.op = op
-        self.number = next(creation)
-        self.label = ""
 
     @property
     def left(self):
@@ -64,6 +57,17 @@ class Total(Wide):
             operand.grad += g
 
 
+def wide_node(kind, data, op):
+    """As `interior`, for a node whose operands are set by the caller."""
+    node = bare(kind)
+    node.data = data
+    node.grad = 0.0
+    node.op = op
+    node.number = next(creation)
+    node.label = ""
+    return node
+
+
 def dot(weights, inputs, bias):
     """bias + the sum of weight * input, as one node; from Python 3.12 on `sum` rounds less.
 
@@ -74,7 +78,7 @@ def dot(weights, inputs, bias):
     wide = isinstance(inputs[0], Scalar)
     ws = [w.data for w in weights]
     xs = [x.data for x in inputs] if wide else list(inputs)
-    node = Dot(sum(map(mul, ws, xs), bias.data), "dot")
+    node = wide_node(Dot, sum(map(mul, ws, xs), bias.data), "dot")
     node.bias, node.weights, node.ws, node.xs = bias, tuple(weights), ws, xs
     node.inputs = tuple(inputs) if wide else ()
     return node
@@ -82,7 +86,7 @@ def dot(weights, inputs, bias):
 
 def total(scalars):
     """The sum of some Scalars, as one node."""
-    node = Total(sum([s.data for s in scalars]), "sum")
+    node = wide_node(Total, sum([s.data for s in scalars]), "sum")
     node.operands = tuple(scalars)
     return node
 

@@ -5,6 +5,7 @@
 import itertools
 import random
 import sys
+from operator import mul
 
 from pytorch_deep_dive import Scalar, zero_grad
 
@@ -14,11 +15,13 @@ DECAY = 1e-4
 
 def dot(weights, inputs, bias):
     """bias + the sum of weight * input, a node for each operation; scalar_fused.py has one node."""
-    return sum((w * x for w, x in zip(weights, inputs, strict=True)), bias)
+    if len(weights) != len(inputs):
+        raise ValueError(f"dot: {len(weights)} weights, but {len(inputs)} inputs; give as many")
+    return sum(map(mul, weights, inputs), bias)
 
 
 class Neuron:
-    """`relu(dot(w, x) + b)`, or without the relu; w is drawn from uniform(-1, 1), b is 0."""
+    """`relu(dot(w, x, b))`, or without the relu; w is drawn from uniform(-1, 1), b is 0."""
 
     def __init__(self, inputs, relu=True, dot=dot):
         self.w = tuple([Scalar(random.uniform(-1, 1)) for _ in range(inputs)])
@@ -69,6 +72,7 @@ class MLP:
 def two_moons(points=100, noise=0.1, seed=1337):
     """`points` rows (x0, x1) and labels -1.0 or 1.0, the very numbers of scikit-learn's make_moons.
 
+    `points` is even.
     Source: sklearn.datasets.make_moons(points, noise=noise) after numpy.random.seed(seed).
     """
     import numpy
@@ -117,7 +121,9 @@ def steps(model, rows, labels, loss=loss, backward=Scalar.backward):
         zero_grad(model.parameters())
         backward(value)
         descend(model.parameters(), learning_rate(step))
-        yield value.data
+        before = value.data
+        del value                          # this graph goes before the next one is built
+        yield before
 
 
 def right(model, rows, labels):

@@ -36,15 +36,15 @@ BACKWARD = {
     "** number": ("{g} * ({b} * power_by_number({a}, {b} - 1)) if {b} != 0 else 0.0",),
     "neg": ("-{g}",),
     "reciprocal": ("{g} * -({y} * {y})",),
-    "relu": ("{g} if {y} > 0 else 0.0",),
+    "relu": ("0.0 if {y} <= 0 else {g}",),
     "tanh": ("{g} * ((1 - {y}) * (1 + {y}))",),
     "sigmoid": ("{g} * ((1 - {y}) * {y})",),
     "exp": ("{g} * {y}",),
     "log": ("divide({g}, {a})",),
 }
-FUNCTIONS = {name: getattr(pytorch_deep_dive, name)
-             for name in ("divide", "exp", "log", "power", "power_by_number", "sigmoid")}
-NAMES = FUNCTIONS | {"tanh": math.tanh, "inf": math.inf, "nan": math.nan}
+NAMES = {name: getattr(pytorch_deep_dive, name)
+         for name in ("divide", "exp", "log", "power", "power_by_number", "sigmoid")}
+NAMES |= {"tanh": math.tanh, "inf": math.inf, "nan": math.nan}
 
 
 @dataclass(frozen=True)

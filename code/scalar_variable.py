@@ -127,13 +127,19 @@ class Variable:
 
         Returns a function that removes the hook. RuntimeError unless a gradient is required.
         """
-        if not self.requires_grad:
-            raise RuntimeError("a hook needs a gradient: this Variable does not require one")
-        return attach(self.edge.pre_hooks, hook)
+        return attach(start(self).pre_hooks, hook)
 
     def retain_grad(self):
-        """Keep the gradient of an interior value in `grad`, which torch does not by itself."""
-        self.register_hook(lambda g: setattr(self, "grad", g))
+        """Add the gradient of an interior value, after its hooks, to `grad`; a leaf does so anyway.
+
+        RuntimeError unless a gradient is required.
+        """
+        node = start(self)
+        if not (self.is_leaf or node.retain_hooks):
+            node.retain_hooks.append(self.accumulate)
+
+    def accumulate(self, g):
+        self.grad = g if self.grad is None else self.grad + g
 
     def register_post_accumulate_grad_hook(self, hook):
         """Call hook(leaf) each time after a gradient was added to the leaf's `grad`."""
@@ -172,7 +178,7 @@ RULES = {
             ("ab", lambda g, a, b: g * (b * a ** (b - 1)) if b.data else Variable(0.0)),
             ("aby", lambda g, a, b, y: g * 0.0 if a.data == 0 <= b.data else g * (y * a.log()))),
     "Neg": (neg, ("", lambda g: -g)),
-    "Relu": (relu, ("y", lambda g, y: g if y.data > 0 else Variable(0.0))),
+    "Relu": (relu, ("y", lambda g, y: Variable(0.0) if y.data <= 0 else g)),
     "Tanh": (math.tanh, ("y", lambda g, y: g * (1 - y * y))),
     "Sigmoid": (sigmoid, ("y", lambda g, y: g * ((1 - y) * y))),
     "Exp": (exp, ("y", lambda g, y: g * y)),

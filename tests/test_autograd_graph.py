@@ -84,6 +84,18 @@ def test_saved_lists_are_shown_tensor_by_tensor():
     assert "saved indices = i (2,)" in draw_graph({"i": i, "t": a[i]}).text
 
 
+class Half(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a):
+        ctx.save_for_backward(a)
+        return a / 2
+
+
+def test_what_a_function_of_the_readers_own_saves_is_shown():
+    a = leaf(3)
+    assert "    saved saved_tensors = a (3,)" in draw_graph({"a": a, "t": Half.apply(a)}).text
+
+
 def test_tensors_without_a_graph_are_refused():
     with pytest.raises(ValueError, match="none of the tensors has a grad_fn"):
         draw_graph({"x": torch.ones(2), "w": leaf(2)})

@@ -11,6 +11,7 @@ from book.pipeline.notebook import code_cells, output_text
 from book.pipeline.paths import CHAPTERS, SHEET
 
 LABEL = re.compile(r"^\| `([A-Z]\d+)` \| (.+) \|$", re.M)
+NUMBER = re.compile(r"\d[\d.e+-]*$")
 SHEETS = sorted(CHAPTERS.glob(f"*/{SHEET}.ipynb"))
 
 
@@ -61,6 +62,10 @@ def test_the_number_of_lines_that_it_prints_is_right(sheet):
     assert last.strip() == f"{len(labels(sheet, 'en'))} lines checked"
 
 
+def test_nothing_else_is_printed(sheet):
+    assert not [output for cell in code_cells(sheet)[:-1] for output in cell.outputs]
+
+
 def test_a_fact_that_fails_stops_the_notebook_and_names_its_line(sheet):
     check = definition(sheet)["check"]
     check(A1=True)
@@ -69,16 +74,25 @@ def test_a_fact_that_fails_stops_the_notebook_and_names_its_line(sheet):
             check(A9=fact)
 
 
-def test_numbers_in_a_table_are_those_that_its_assertion_compares(sheet):
-    """A row of figures, as in `float16`, 2, 65504: the call that checks it has the same ones."""
-    rows = {label: rest for cell in sheet.cells if cell.metadata.get("lang") == "en"
-            for label, rest in LABEL.findall(cell.source) if rest.count(" | ") > 1}
-    assert rows
+def figures(sheet):
+    """Rows of a name and numbers, as in `float16`, 2, 65504: {label: cells}."""
+    rows = {label: [cell.strip(" `") for cell in rest.split(" | ")]
+            for cell in sheet.cells if cell.metadata.get("lang") == "en"
+            for label, rest in LABEL.findall(cell.source)}
+    return {label: cells for label, cells in rows.items()
+            if len(cells) > 1 and all(NUMBER.match(cell) for cell in cells[1:])}
+
+
+def test_figures_in_a_table_are_those_that_its_assertion_compares(sheet):
+    """The call that checks such a row has the same figures."""
     facts = dict(checks(sheet))
-    for label, rest in rows.items():
-        cells = [cell.strip(" `") for cell in rest.split("|")]
+    for label, cells in figures(sheet).items():
         typed = [ast.literal_eval(argument) for argument in facts[label].args]
         assert [cells[0], *map(float, cells[1:])] == typed
+
+
+def test_some_sheet_has_figures_in_a_table():
+    assert any(figures(nbformat.read(path, 4)) for path in SHEETS)
 
 
 def test_both_languages_agree_on_every_line(sheet):

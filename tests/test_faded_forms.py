@@ -320,7 +320,7 @@ def put_back(text, name, original):
     ("found.add(operand)", "found.add(node)", "Scalar.nodes"),
     ("found, todo = {self}, [self]", "found, todo = set(), [self]", "Scalar.nodes"),
     ("leaf.grad += before", "leaf.grad = leaf.grad", "Scalar.backward"),
-    ("            node.grad = 0.0\n", "            pass\n", "Scalar.backward"),
+    ("        zero_grad(nodes)\n", "", "Scalar.backward"),
     ("node.left.grad += g", "node.left.grad = g", "Scalar.backward"),
     ("node.right.grad += g * node.dright", "node.right.grad += node.dright", "Scalar.backward"),
     ("        self.grad = 1.0\n", "", "Scalar.backward"),

@@ -4,7 +4,6 @@ import ctypes
 import itertools
 import math
 import random
-import shutil
 import sys
 
 import pytest
@@ -17,8 +16,6 @@ from pytorch_deep_dive import Scalar
 from tests import scalar_graphs as graphs
 
 GRAPHS = 600
-needs_compiler = pytest.mark.skipif(
-    not shutil.which("cc"), reason="needs a C compiler; apt install gcc")
 
 
 # ---------------------------------------------------------------- the demo
@@ -56,7 +53,7 @@ def test_fused_and_traced_steps_have_the_losses_of_the_plain_engine():
         plain, rel=1e-12)
 
 
-@needs_compiler
+@pytest.mark.compiler
 def test_compiled_steps_have_the_losses_of_the_plain_engine():
     compiled = first(scalar_c.steps(seeded(), *scalar_mlp.two_moons()))
     assert compiled == pytest.approx(first(plain_steps()), rel=1e-12)
@@ -167,7 +164,7 @@ def test_a_traced_function_gives_value_and_gradients_of_the_graph():
     assert count >= 300
 
 
-@needs_compiler
+@pytest.mark.compiler
 def test_a_compiled_function_gives_value_and_gradients_of_the_graph():
     count = 0
     for seed, program, leaves in itertools.islice(tame_programs(), 12):
@@ -183,7 +180,32 @@ def test_a_compiled_function_gives_value_and_gradients_of_the_graph():
     assert count == 12
 
 
-@needs_compiler
+def test_a_traced_operation_is_scalars_at_every_special_point():
+    for name in graphs.OPERATIONS:
+        size = 2 if name in graphs.BINARY else 1
+        for number in graphs.SPECIAL if "c" in name.split() else [None]:
+            instruction = name, range(size), number
+            leaves = [Scalar(0.5) for _ in range(size)]
+            run = scalar_trace.to_python(graphs.apply(instruction, leaves), leaves)
+            for point in itertools.product(graphs.SPECIAL, repeat=size):
+                values = [Scalar(x) for x in point]
+                result = graphs.apply(instruction, values)
+                result.backward()
+                total, gradients = run(point, [()])
+                assert graphs.same(total, result.data), (instruction, point)
+                assert all(map(graphs.same, gradients, [x.grad for x in values])), (
+                    instruction, point)
+
+
+@pytest.mark.compiler
+def test_a_compiled_relu_passes_on_what_meets_nan():
+    x = Scalar(1.0)
+    found = scalar_c.doubles([0.0])
+    scalar_c.to_c(x.relu(), [x])(scalar_c.doubles([math.nan]), found, None, 1, 3.0)
+    assert found[0] == 3.0
+
+
+@pytest.mark.compiler
 @pytest.mark.skipif(sys.platform != "linux", reason="-march=native is GCC's on Linux")
 def test_products_and_sums_round_twice_at_any_level_and_on_any_cpu():
     a, c = 1 + 2.0**-30, -(1 + 2.0**-29)

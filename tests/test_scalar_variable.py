@@ -84,6 +84,13 @@ def test_first_and_second_derivatives_of_random_graphs_agree_with_torch():
     assert len({seed for seed, _ in differ}) <= 3
 
 
+def test_relu_passes_on_what_meets_nan():
+    for leaf in (variable, graphs.torch_leaf):
+        x = leaf(math.nan)
+        (x.relu() * 3.0).backward()
+        assert float(getattr(x.grad, "data", x.grad)) == 3.0
+
+
 # ---------------------------------------------------------------- the order in which nodes run
 
 def torch_order(output):
@@ -277,15 +284,19 @@ def observed(leaf):
     a = leaf(2.0)
     b = a * 3.0
     read = (lambda g: g.data) if leaf is variable else (lambda g: g.item())
+    a.retain_grad()                                            # of a leaf: changes nothing
+    b.retain_grad()
+    b.retain_grad()
     b.register_hook(lambda g: seen.append(("first", read(g))))
     b.register_hook(lambda g: g * 10)
     removed = b.register_hook(lambda g: seen.append("removed"))
     b.register_hook(lambda g: seen.append(("last", read(g))))
     a.register_hook(lambda g: seen.append(("leaf", read(g))))
     a.register_post_accumulate_grad_hook(lambda x: seen.append(("after", read(x.grad))))
-    b.retain_grad()
     removed() if leaf is variable else removed.remove()
-    (b * b + b).backward()
+    result = b * b + b
+    result.backward(retain_graph=True)
+    result.backward()
     return [*seen, read(b.grad), read(a.grad)]
 
 
@@ -293,9 +304,18 @@ def test_hooks_see_the_whole_gradient_in_torchs_order():
     assert observed(variable) == observed(graphs.torch_leaf)
 
 
+def test_a_hook_may_replace_the_gradient_by_zero():
+    a = variable(2.0)
+    a.register_hook(lambda g: 0.0)
+    (a * 3.0).backward()
+    assert a.grad == 0.0
+
+
 def test_hooks_are_refused_where_no_gradient_flows():
-    with pytest.raises(RuntimeError, match="does not require one"):
-        Variable(1.0).register_hook(print)
+    plain = Variable(1.0)
+    for ask in (lambda: plain.register_hook(print), plain.retain_grad, plain.backward):
+        with pytest.raises(RuntimeError, match="does not require a gradient"):
+            ask()
     with pytest.raises(RuntimeError, match="only a leaf"):
         (variable(1.0) * 2).register_post_accumulate_grad_hook(print)
 

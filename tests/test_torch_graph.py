@@ -11,15 +11,12 @@ from torch.autograd.graph import get_gradient_edge
 from inside.graph_stepper import LIMIT, GraphStepper, spell
 from inside.torch_graph import reach, text
 from tests import scalar_graphs as graphs
+from tests.scalar_graphs import torch_leaf as leaf
 from tests.stepper_states import states, stepper
 
 __all__ = ["stepper"]  # a fixture
 GRAPHS = 200
 CHINESE = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
-
-
-def leaf(value):
-    return torch.tensor(value, dtype=torch.float64, requires_grad=True)
 
 
 def graph_of(tensor, names=None):

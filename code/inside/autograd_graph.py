@@ -12,6 +12,7 @@ from math import ceil
 import torch
 
 from .drawing import ACCENT, MONO_WIDTH, Picture, box, svg, text
+from .saved import storage_key
 
 SIZE, LINE, PAD, GAP, ROW_GAP, PILL = 12, 17, 8, 26, 40, 26  # font size, heights and distances
 
@@ -89,7 +90,7 @@ def read(names):
     boxes = {node: Box(node) for node in nodes_behind(list(names.values()))}
     called = {}
     for name, tensor in names.items():
-        called.setdefault(storage_of(tensor), name)
+        called.setdefault(storage_key(tensor), name)
         if tensor.grad_fn is not None:
             boxes[tensor.grad_fn].tensors.append(name)
     title(boxes)
@@ -115,7 +116,9 @@ def title(boxes):
 
 def saved_fields(node):
     """The saved tensors of a node as (field, tensor); what torch refuses is a word on why."""
-    for name in sorted(n for n in dir(node) if n.startswith("_saved_")):
+    for name in sorted(dir(node)):
+        if not name.startswith("_saved_") and name != "saved_tensors":  # of torch, of a Function
+            continue
         try:
             value = getattr(node, name)
         except RuntimeError as error:  # only the message tells the two causes apart
@@ -136,12 +139,8 @@ def spell(field_name, tensor, called):
     if isinstance(tensor, str):
         return f"{field_name}: {tensor}"
     unnamed = sum(name.startswith("storage") for name in called.values())
-    name = called.setdefault(storage_of(tensor), f"storage{unnamed + 1}")
+    name = called.setdefault(storage_key(tensor), f"storage{unnamed + 1}")
     return f"{field_name} = {name} " + str(tuple(tensor.shape)).replace(" ", "")
-
-
-def storage_of(tensor):
-    return tensor.untyped_storage()._cdata
 
 
 def layer(boxes):

@@ -61,8 +61,8 @@ def active(*tensors):
 def kernels(op, *tensors):
     """Names of the keys whose kernels a call may run, in order; `ValueError` as in `slots`.
 
-    The first one runs. Each kernel but the last masks its own key and dispatches again; a composite
-    one calls other operators instead.
+    The first one runs. Each kernel but the last masks its own key and those above it, and
+    dispatches again; a composite one calls other operators instead.
     """
     table = slots(op)
     return [key for key in key_names(active(*tensors)) if table[key] != "fallthrough"]

@@ -33,7 +33,7 @@ def test_axe_finds_nothing(visit, page_path, open_all, scheme):
     page = visit(color_scheme=scheme, reduced_motion="reduce").open(page_path)
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found = {}
-    found["before"], _ = page.evaluate(RUN, [RULES, "predict-cell, h1"])
+    found["before"], _ = page.evaluate(RUN, [RULES, "predict-cell, .explanation, h1"])
     open_all(page)
     for mode in ("zh", "en", "both"):
         page.locator(f"[data-set-lang={mode}]").click()

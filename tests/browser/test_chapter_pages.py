@@ -78,24 +78,36 @@ def test_the_opening_has_three_predictions(visit):
 
 # ---- the cheat sheet ---------------------------------------------------------------------------
 
-def printed(visit, lang):
-    page = visit().open(SHEET_PAGE, lang=lang)
+SHEETS = sorted(path.parent.name for path in CHAPTERS.glob(f"*/{SHEET}.md"))
+
+
+@pytest.fixture(params=SHEETS)
+def chapter(request):
+    return request.param
+
+
+def sheet_page(chapter):
+    return f"chapters/{chapter}/{SHEET}.html"
+
+
+def printed(visit, chapter, lang):
+    page = visit().open(sheet_page(chapter), lang=lang)
     pdf = page.pdf(prefer_css_page_size=True)
     return re.findall(rb"/Type\s*/Page\b(?!s)", pdf), re.findall(rb"/MediaBox\s*(\[[^\]]*\])", pdf)
 
 
 @pytest.mark.parametrize("lang", ["zh", "en"])
-def test_the_cheat_sheet_prints_on_exactly_one_a4_page(visit, lang):
-    pages, boxes = printed(visit, lang)
+def test_the_cheat_sheet_prints_on_exactly_one_a4_page(visit, chapter, lang):
+    pages, boxes = printed(visit, chapter, lang)
     assert len(pages) == 1
     assert set(boxes) == {A4.encode()}
 
 
 @pytest.mark.parametrize("lang", ["zh", "en"])
-def test_on_paper_there_are_all_lines_in_one_language_and_no_proofs(visit, lang):
-    page = visit().open(SHEET_PAGE, lang=lang)
+def test_on_paper_there_are_all_lines_in_one_language_and_no_proofs(visit, chapter, lang):
+    page = visit().open(sheet_page(chapter), lang=lang)
     page.emulate_media(media="print")
-    source = (CHAPTERS / "01-tensors" / f"{SHEET}.md").read_text(encoding="utf-8")
+    source = (CHAPTERS / chapter / f"{SHEET}.md").read_text(encoding="utf-8")
     labels = re.findall(r"^\| `([A-Z]\d+)`", source, re.M)
     shown = page.locator("td:first-child code").locator("visible=true").all_inner_texts()
     assert sorted(shown) == sorted(labels)[::2] != []
@@ -105,8 +117,8 @@ def test_on_paper_there_are_all_lines_in_one_language_and_no_proofs(visit, lang)
     assert small >= 9  # CSS px: 6.8 points, as small as a reference card may be
 
 
-def test_on_screen_the_proofs_are_folded_and_can_be_opened(visit):
-    page = visit().open(SHEET_PAGE, lang="en")
+def test_on_screen_the_proofs_are_folded_and_can_be_opened(visit, chapter):
+    page = visit().open(sheet_page(chapter), lang="en")
     proofs = page.locator("details.proof")
     assert proofs.count() > 10
     assert not page.locator(".proof pre").first.is_visible()
