@@ -167,7 +167,9 @@ def serve() -> None:
     """Fork a trial for each `[folder, limit]` line on stdin, answer with its exit status."""
     import resource
 
-    # Not used: that is the point. An optimizer or a meta tensor imports Dynamo, for a second.
+    # Not used: that is the point. An optimizer or a meta tensor imports Dynamo, for a second, and
+    # the first compilation imports functorch.compile.
+    import functorch.compile  # noqa: F401
     import torch
     import torch._dynamo  # noqa: F401
 

@@ -123,6 +123,7 @@ def _description(error: BaseException) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    import torch._dynamo  # noqa: F401  (as in the process that is forked from: imported, unused)
+    import functorch.compile  # noqa: F401  (as in the process that is forked from: both unused)
+    import torch._dynamo  # noqa: F401
 
     run_in(Path(sys.argv[1]))
