@@ -105,8 +105,11 @@ def test_the_cell_that_checks_shows_its_output(page):
 def test_links_under_the_title_lead_to_each_variant_of_the_notebook(site, page):
     line = page.h1.find_next_sibling()
     assert line["class"] == ["downloads"]
-    links = {link["data-variant"]: link["href"] for link in line.find_all("a")}
+    links = {link["data-variant"]: link["href"] for link in line.select("a[data-variant]")}
     assert list(links) == list(readers.VARIANTS)
+    code = {link["href"] for link in line.select("a:not([data-variant])")}
+    assert [(site / PAGE).parent.joinpath(href).resolve() for href in code] == [
+        (site / "downloads/code.zip").resolve()]
     for variant, href in links.items():
         file = (site / PAGE).parent.joinpath(href).resolve()
         assert file == (site / "downloads/02-autograd" / f"section.{variant}.ipynb").resolve()

@@ -6,6 +6,7 @@ import re
 import nbformat
 import pytest
 
+from book.extension import chapter
 from book.pipeline import prose
 from book.pipeline.notebook import code_cells, output_text
 from book.pipeline.paths import CHAPTERS, SHEET
@@ -72,6 +73,26 @@ def test_a_fact_that_fails_stops_the_notebook_and_names_its_line(sheet):
     for fact in (False, None, 1, "yes"):
         with pytest.raises(AssertionError, match=r"^A9 does not hold"):
             check(A9=fact)
+
+
+def named(title):
+    """The labels that the title of a cell's fold stands for: A1–A3, B2 are A1, A2, A3 and B2."""
+    runs = re.findall(r"([A-Z])(\d+)(?:–\1(\d+))?", title)
+    return [f"{letter}{number}" for letter, first, last in runs
+            for number in range(int(first), int(last or first) + 1)]
+
+
+def test_the_titles_of_the_folds_name_each_line_once_where_it_is_checked(sheet):
+    titles = [chapter.title(cell.source) for cell in code_cells(sheet)]
+    assert [label for _, en in titles for label in named(en)] == labels(sheet, "en")
+    assert [named(zh) for zh, _ in titles] == [named(en) for _, en in titles]
+    assert {en for _, en in titles if not named(en)} == {"Set-up"}
+
+
+def test_a_title_joins_labels_that_count_up_and_no_others():
+    assert chapter.title("check(A9=a, A10=a, B1=a)\ncheck(B3=a)") == (
+        "证明：A9–A10、B1、B3", "Proof: A9–A10, B1, B3")
+    assert chapter.title("def check(**facts): pass\nother(A1=a)") == ("准备", "Set-up")
 
 
 def figures(sheet):

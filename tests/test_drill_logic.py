@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 
 import fsrs
 import pytest
-import yaml
 from jsonschema import Draft202012Validator
 
 from book.extension import drill
@@ -163,7 +162,8 @@ def test_schema_version_1_is_final(event):
 def write_book(root, **chapters):
     """A book with nothing but proved cards and errata."""
     (root / "book").mkdir()
-    (root / "book" / "errata.yaml").write_text("T:\n  T04: {kind: wrong, chapter: 1}\n")
+    (root / "book" / "errata.yaml").write_text(
+        "T:\n  T04: {kind: wrong, chapter: 1, zh: 必须连续, en: It must be contiguous}\n", "utf-8")
     for slug, cards in chapters.items():
         folder = root / "chapters" / slug
         folder.mkdir(parents=True)
@@ -229,23 +229,21 @@ def test_a_follow_up_that_names_a_card_leads_to_its_page(tmp_path):
     assert text["page"] is None
 
 
-def test_claims_that_options_refute_are_named_with_the_card_s_own(tmp_path):
+def test_claims_that_options_refute_are_told_with_the_card_s_own(tmp_path):
     row = proved(corrects=["T04"], distractors=[{"text": {"zh": "x", "en": "x"},
                  "why": {"zh": "因为", "en": "since"}, "corrects": ["T04"]}])
     root = write_book(tmp_path, **{"01-tensors": [row]})
     text = contents(root)["drill-cards/01-tensors/views.json"][row["id"]]
-    assert text["corrects"] == [{"id": "T04", "kind": "wrong"}]
+    assert text["corrects"] == [{"zh": "必须连续<small>（错误）</small>",
+                                 "en": "It must be contiguous <small>(wrong)</small>"}]
     assert text["myths"][0]["output"] == "x"
     assert text["myths"][0]["key"] == "d-2d711642"  # of sha256("x")
 
 
-def test_every_kind_level_and_claim_has_words():
+def test_every_kind_and_level_has_words():
     schema = json.loads((ROOT / "book/pipeline/card_schema.json").read_text("utf-8"))
     properties = schema["$defs"]["card"]["properties"]
-    errata = yaml.safe_load((ROOT / "book/errata.yaml").read_text("utf-8"))
-    claims = {claim["kind"] for group in errata.values() for claim in group.values()}
-    names = {"kind": properties["kind"]["enum"], "level": properties["level"]["enum"],
-             "claim": sorted(claims)}
+    names = {"kind": properties["kind"]["enum"], "level": properties["level"]["enum"]}
     words = in_javascript("texts.js", """Object.entries(data).flatMap(([key, names]) =>
         names.map((name) => m.texts[key](name)))""", names)
     assert len(words) == sum(map(len, names.values()))

@@ -23,8 +23,8 @@ def words(number, lang):
     return nbformat.v4.new_markdown_cell("word " * number, metadata={"lang": lang})
 
 
-def predictions(number):
-    return [nbformat.v4.new_code_cell("1", metadata={"predict": {"options": []}})
+def predictions(number, kind="predict"):
+    return [nbformat.v4.new_code_cell("1", metadata={kind: {"options": []}})
             for _ in range(number)]
 
 
@@ -85,6 +85,7 @@ def test_every_section_in_the_contents_has_its_title_time_and_number_of_cards(bo
     ([words(1000, "en")], 10),
     ([words(1000, "zh")], 5),  # one language is counted
     ([words(900, "en"), *predictions(6)], 15),
+    ([words(900, "en"), *predictions(3, "complete")], 20),  # to write takes longer
     ([words(900, "en"), nbformat.v4.new_code_cell("\n".join(["x = 1"] * 180))], 15),
 ])
 def test_time_grows_with_the_text_and_with_what_the_reader_does(cells, expected):

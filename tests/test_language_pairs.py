@@ -166,6 +166,7 @@ PREDICT = {
     "why no pair": (lambda p: p["options"][1].update(why="x"), "option 2: why: must hold exactly"),
     "why third": (lambda p: p["options"][1]["why"].update(fr="x"), "option 2: why: must hold"),
     "texts differ": (lambda p: p["options"][0].update(en="It is `5`"), "option 1: inline code"),
+    "maths": (lambda p: p["options"][0].update(zh="是 $x$", en="It is $x$"), "option 1: $maths$"),
     "why style": (lambda p: p["options"][1]["why"].update(en="No!"), "option 2: why: exclamation"),
 }
 

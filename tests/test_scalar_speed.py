@@ -94,7 +94,10 @@ DIRECTIONS = [
     ("ms", "fused", "python", *SEVERAL),            # "several times faster again"
     ("ms", "python", "c", 20, None),                # "dozens of times faster again, or more"
     ("ms", "micrograd", "c", 10_000, None),         # "more than ten thousand times"
+    ("ms_off", "micrograd", "c", 1_000, None),      # "with the collector off ... still ..."
     ("ms", "eager", "c", 1_000, None),              # "more than a thousand times" than Scalar
+    ("ms_off", "c", None, 1.2, None),               # "slower with the collector off"
+    ("ms_off", "torch", None, 1.2, None),           # "and so is torch on the batch"
     ("ms", "torch_numbers", "eager", *SEVERAL),     # "several times slower"
     ("ms", "torch_numbers", "torch", 1_000, None),  # "spread thousands of times thinner"
     ("ms", "eager", "torch", 20, None),             # the order of the prediction

@@ -274,6 +274,8 @@ def test_every_step_of_torch_is_told_in_both_languages(cases, stepper):
             assert not CHINESE.search(en)
             assert not re.search(r"undefined|null|NaN|\[object|local", zh + en)
             assert (zh[-1], en[-1]) == ("。", ".")
+            numbers = {int(number) for number in re.findall(r"#(\d+)", zh + en)}
+            assert all(graph["nodes"][number]["op"] for number in numbers), "a leaf has a name"
             bold = [re.findall(r"\*\*(.+?)\*\*", words) for words in (zh, en)]
             assert bold[0] == bold[1]
             if step["kind"] == "take":

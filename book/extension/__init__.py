@@ -7,6 +7,7 @@ from book.extension import (
     bilingual,
     cards,
     chapter,
+    code_files,
     complete,
     downloads,
     drawings,
@@ -24,6 +25,6 @@ from book.extension import (
 
 def setup(app):
     for concern in (slugs, bilingual, maths, drawings, predict, complete, cards, drill, downloads,
-                    exercises, front, chapter, status, web, lean, assets):
+                    code_files, exercises, front, chapter, status, web, lean, assets):
         concern.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

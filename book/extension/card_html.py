@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping
 
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from book.extension.bilingual import inline, spans
+from book.pipeline.card_claims import Claim, refuted_by
 
 KINDS = {
     "predict": ("预测", "Predict"), "compare": ("比较", "Compare"), "bug": ("找错", "Find the bug"),
     "explain": ("解释", "Explain"), "estimate": ("估算", "Estimate"), "design": ("设计", "Design"),
 }
 LEVELS = {"junior": ("初级", "Junior"), "senior": ("高级", "Senior"), "staff": ("资深", "Staff")}
+CLAIM_KINDS = {
+    "wrong": ("错误", "wrong"), "outdated": ("过时", "outdated"),
+    "misleading": ("误导", "misleading"), "incomplete": ("不完整", "incomplete"),
+    "bug": ("代码有错", "buggy code"), "unverifiable": ("无法核实", "unverifiable"),
+    "version": ("因版本而异", "depends on the version"), "myth": ("误传", "myth"),
+}
 LABELS = {
     "reveal": ("翻开答案", "Show the answer"), "output": ("输出", "Output"),
     "fixed": ("改好之后", "Fixed"), "points": ("好答案要说到", "A good answer covers"),
     "bonus": ("加分", "bonus"), "myths": ("常见错答", "Common wrong answers"),
+    "corrects": ("这张卡片反驳的说法", "Claims that this card refutes"),
     "follow_ups": ("追问", "Follow-ups"), "proof": ("证明", "Proof"),
     "sources": ("源码", "Sources"),
 }
@@ -46,6 +55,13 @@ def listing(key: str, items: list[str]) -> str:
     return f"<h4>{label(key)}</h4><ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>"
 
 
+def claim_texts(claim: Claim) -> dict[str, str]:
+    """A false claim as inline HTML, in each language with a small word for what is wrong."""
+    zh, en = CLAIM_KINDS[claim["kind"]]
+    return {"zh": f"{inline(claim['zh'])}<small>（{zh}）</small>",
+            "en": f"{inline(claim['en'])} <small>({en})</small>"}
+
+
 def point(entry: dict) -> str:
     return both(entry) + ("" if entry["must"] else f' <em>({label("bonus")})</em>')
 
@@ -56,7 +72,7 @@ def printed(card: dict, key: str) -> str:
     return f'<pre class="card-shown" tabindex="0">{html.escape(text)}</pre>' if text else ""
 
 
-def answer(card: dict) -> str:
+def answer(card: dict, claims: Mapping[str, Claim]) -> str:
     """The inside of the fold."""
     parts = []
     if output := printed(card, "shown"):
@@ -68,6 +84,8 @@ def answer(card: dict) -> str:
     parts.append(listing("points", [point(entry) for entry in card["points"]]))
     parts.append(listing("myths", [f"<b>{both(d['text'])}</b><br>{both(d['why'])}"
                                    for d in card.get("distractors", [])]))
+    parts.append(listing("corrects", [f"<b>{spans(**claim_texts(claim), escape=False)}</b>"
+                                      for claim in refuted_by(card, claims)]))
     parts.append(listing("follow_ups", [f"<b>{both(f['q'])}</b><br>{both(f['a'])}"
                                         for f in card.get("follow_ups", []) if "q" in f]))
     parts.append(f"<details><summary>{label('proof')}</summary>{code(card['proof'])}</details>")
@@ -77,12 +95,16 @@ def answer(card: dict) -> str:
     return "".join(parts)
 
 
-def card_html(card: dict) -> str:
-    """The whole card, as an <article> with the card's id as its anchor."""
+def card_html(card: dict, claims: Mapping[str, Claim]) -> str:
+    """The whole card, as an <article> with the card's id as its anchor.
+
+    `claims` has the false claims by their ids, as `book.pipeline.card_claims.read` gives them.
+    """
     tags = f"{spans(*KINDS[card['kind']])} · {spans(*LEVELS[card['level']])}"
     snippet = code(card["snippets"][0]) if "code" in card else ""
     return (
         f'<article class="card" id="{card["id"]}"><p class="card-tags">{tags}</p>'
         f'<div class="card-question" role="heading" aria-level="3">{both(card["question"])}</div>'
-        f"{snippet}<details><summary>{label('reveal')}</summary>{answer(card)}</details></article>"
+        f"{snippet}<details><summary>{label('reveal')}</summary>{answer(card, claims)}</details>"
+        "</article>"
     )

@@ -10,6 +10,7 @@ from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import raw, spans
 from book.extension.card_html import card_html
+from book.pipeline import card_claims
 
 TITLE = "回忆 · Recall"
 INTRO = (
@@ -38,7 +39,8 @@ class AppendCards(SphinxTransform):
         name = nodes.fully_normalize_name(TITLE)
         section = nodes.section("", nodes.title(TITLE, TITLE), names=[name])
         section += raw(f'<p class="cards-intro">{spans(*INTRO)}</p>')
-        section += raw("".join(card_html(card) for card in cards))
+        claims = card_claims.read()
+        section += raw("".join(card_html(card, claims) for card in cards))
         self.document.note_implicit_target(section, section)
         return section
 

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from pathlib import Path
 
 from docutils import nodes
@@ -20,7 +22,7 @@ from book.pipeline.paths import OPENING, SHEET, place
 
 LIST = "sections-of-this-chapter"  # id of the section that gets the list
 UP = "../../"  # from a page of a chapter to the root of the book
-CHECKS = ("证明", "Proof")
+CHECKS, SETS_UP = ("证明：{}", "Proof: {}"), ("准备", "Set-up")
 ONE_PAGE = ("可打印，A4 一页", "prints on one A4 page")
 
 
@@ -60,9 +62,36 @@ class FoldChecks(SphinxTransform):
         next(self.document.findall(nodes.section))["classes"].append(SHEET)
         for cell in code_cells(self.document):
             if "tag_setup" not in cell["classes"]:
+                words = spans(*title(next(cell.findall(nodes.literal_block)).astext()))
                 cell.parent.replace(cell, [
-                    raw(f'<details class="fold proof"><summary>{spans(*CHECKS)}</summary>'),
+                    raw(f'<details class="fold proof"><summary>{words}</summary>'),
                     cell, raw("</details>")])
+
+
+def title(code: str) -> tuple[str, str]:
+    """What a cell of the sheet is for: the lines that it checks, `A1–A4`, or to prepare others."""
+    calls = [node for node in ast.walk(ast.parse(code))
+             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "check"]
+    runs = runs_of([word.arg for call in calls for word in call.keywords])
+    if not runs:
+        return SETS_UP
+    texts = [first if first == last else f"{first}–{last}" for first, last in runs]
+    return CHECKS[0].format("、".join(texts)), CHECKS[1].format(", ".join(texts))
+
+
+def runs_of(labels: list[str]) -> list[tuple[str, str]]:
+    """First and last label of each run that counts up: A1, A2, B7 are A1 to A2 and B7."""
+    runs: list[tuple[str, str]] = []
+    for label in labels:
+        if runs and label == following(runs[-1][1]):
+            runs[-1] = runs[-1][0], label
+        else:
+            runs.append((label, label))
+    return runs
+
+
+def following(label: str) -> str:
+    return re.sub(r"\d+$", lambda number: str(int(number[0]) + 1), label)
 
 
 def setup(app):

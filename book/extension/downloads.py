@@ -14,8 +14,10 @@ from book.pipeline.paths import place
 from book.pipeline.readers import VARIANTS, reader_notebook
 
 FOLDER = "downloads"
+ARCHIVE = "code.zip"  # see code_files.py
 LABEL = ("下载 notebook", "Download the notebook")
-NEEDS = ("（运行要有本书的 code/）", "(running it needs the book's code/)")
+NEEDS = ("（运行还要<a href='{0}' download>本书的代码</a>，解压在旁边）",
+         "(to run it, unpack <a href='{0}' download>the book's code</a> beside it)")
 # A language is called by its own name, both together by the reader's.
 NAMES = {
     "zh": '<span lang="zh-Hans">中文</span>',
@@ -47,7 +49,7 @@ def links(docname: str) -> str:
         target = address(docname, chapter, f"{section}.{variant}.ipynb")
         items.append(f'<a data-variant="{variant}" href="{target}" download>{name}</a>')
     return (f'<p class="downloads"><span>{spans(*LABEL)}</span>{"".join(items)}'
-            f"<span>{spans(*NEEDS)}</span></p>")
+            f"<span>{spans(*NEEDS, escape=False).format(address(docname, ARCHIVE))}</span></p>")
 
 
 def write_notebooks(app, exception) -> None:

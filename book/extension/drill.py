@@ -15,14 +15,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-import yaml
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import inline, raw, spans
-from book.extension.card_html import code
+from book.extension.card_html import claim_texts, code
 from book.extension.front import NAMES
-from book.pipeline.card_rules import refuted_ids
+from book.pipeline import card_claims
+from book.pipeline.card_claims import Claim
 
 PAGE = "book/drill"
 INDEX = "drill-cards.json"
@@ -53,7 +53,7 @@ def index_row(card: Row, chapter: str) -> Row:
                   "confusable": card.get("confusable", []), "scored": is_scored(card)}
 
 
-def content_row(card: Row, cards: dict[str, Row], errata: dict[str, str],
+def content_row(card: Row, cards: dict[str, Row], claims: dict[str, Claim],
                 pages: dict[str, str]) -> Row:
     """The texts of a card. `pages` gives the address of each card that stands on a page."""
     row = {
@@ -65,7 +65,7 @@ def content_row(card: Row, cards: dict[str, Row], errata: dict[str, str],
         "points": [{"must": point["must"], **rendered(point)} for point in card["points"]],
         "myths": [myth(entry) for entry in card.get("distractors", [])],
         "followUps": follow_ups(card, cards, pages),
-        "corrects": [{"id": name, "kind": errata[name]} for name in refuted_ids(card)],
+        "corrects": [claim_texts(claim) for claim in card_claims.refuted_by(card, claims)],
         "proof": code(card["proof"]),
         "sources": card["sources"],
         "page": pages.get(card["id"]),
@@ -104,11 +104,11 @@ def files(root: Path, docnames: set[str]) -> dict[str, str]:
     pages = {card["id"]: f"../{document}.html#{card['id']}"
              for slug, chapter in chapters.items() for card in chapter["cards"]
              if (document := f"chapters/{slug}/{card['section']}") in docnames}
-    errata = claim_kinds(root)
+    claims = card_claims.read(root)
     sections: dict[str, Row] = {}
     for slug, chapter in chapters.items():
         for card in chapter["cards"]:
-            row = content_row(card, cards, errata, pages)
+            row = content_row(card, cards, claims, pages)
             sections.setdefault(f"{slug}/{card['section']}", {})[card["id"]] = row
     texts = {f"drill-cards/{name}.json": dumped(rows) for name, rows in sections.items()}
     index = {
@@ -120,12 +120,6 @@ def files(root: Path, docnames: set[str]) -> dict[str, str]:
                   for card in chapter["cards"]],
     }
     return {INDEX: dumped(index), **texts}
-
-
-def claim_kinds(root: Path) -> dict[str, str]:
-    """Errata id -> what was wrong with the claim, from book/errata.yaml."""
-    groups = yaml.safe_load((root / "book" / "errata.yaml").read_text(encoding="utf-8"))
-    return {name: claim["kind"] for group in groups.values() for name, claim in group.items()}
 
 
 def dumped(content: Row) -> str:

@@ -21,9 +21,9 @@ from book.pipeline.notebook import code_cells
 from book.pipeline.paths import OPENING, SHEET, is_section
 
 PAGE = "book/index"
-HANDS_ON = 1.0  # minutes for each cell in which the reader predicts or writes
+HANDS_ON = {"predict": 1.5, "complete": 4.0}  # minutes for a cell in which the reader acts
 WORDS = 180  # English words read in a minute, of a text that wants thought
-LINES = 30  # lines of code read in a minute
+LINES = 20  # lines of code read in a minute
 
 
 class Machine(NamedTuple):
@@ -92,8 +92,9 @@ def minutes(book: nbformat.NotebookNode) -> int:
     words = sum(len(cell.source.split()) for cell in book.cells
                 if cell.metadata.get("lang") == "en")
     lines = sum(len(cell.source.splitlines()) for cell in code_cells(book))
-    acts = sum(bool({"predict", "complete"} & set(cell.metadata)) for cell in code_cells(book))
-    return 5 * max(1, math.ceil((words / WORDS + lines / LINES + acts * HANDS_ON) / 5))
+    acts = sum(spent for cell in code_cells(book) for kind, spent in HANDS_ON.items()
+               if kind in cell.metadata)
+    return 5 * max(1, math.ceil((words / WORDS + lines / LINES + acts) / 5))
 
 
 def machine_map(found: dict[str, list[Section]], documents: list[str]) -> str:

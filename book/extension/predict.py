@@ -62,15 +62,63 @@ class FoldPredictions(SphinxTransform):
 
 
 def wrap_explanation(cell: nodes.container) -> None:
-    """Put what stands between a cell and the next, or the end of its section, into one element."""
+    """Put what follows a cell, code and pictures included, into one element.
+
+    It ends at a heading or at the question of the next cell that asks the reader for something.
+    """
     parent, start = cell.parent, cell.parent.index(cell) + 1
     stop = next((i for i, node in enumerate(parent[start:], start)
-                 if isinstance(node, nodes.section) or node.get("nb_element") == "cell_code"),
-                len(parent))
+                 if isinstance(node, nodes.section) or asks(node)), len(parent))
+    if stop < len(parent) and asks(parent[stop]):
+        stop = start_of_question(parent, start, stop)
     if start < stop:
         parent.insert(stop, raw("</div>"))
         note = f'<p class="explanation-note">{text("waits")}</p>'
         parent.insert(start, raw(f'<div class="explanation">{note}'))
+
+
+def asks(node: nodes.Element) -> bool:
+    """Whether the reader is to predict or to complete this cell."""
+    return bool({"predict", "complete"} & set(node.get("cell_metadata", {})))
+
+
+def start_of_question(parent: nodes.Element, start: int, stop: int) -> int:
+    """Where the question of the cell at `stop` begins, so that it shows while what explains the
+    cell before waits: the last paragraph, and code next to it that prints nothing, so prepares the
+    cell, with the last paragraph above such code. A pair of several paragraphs is split.
+    """
+    while stop > start and is_silent_code(parent[stop - 1]):
+        stop -= 1
+    if stop == start or "bi-pair" not in parent[stop - 1]["classes"]:
+        return stop
+    pair = parent[stop - 1]
+    cuts = [last_paragraph(box) for box in pair]
+    if all(cuts):
+        parent.insert(stop, split(pair, cuts))
+        return stop
+    prepared = stop - 1 > start and is_silent_code(parent[stop - 2])
+    return start_of_question(parent, start, stop - 1) if prepared else stop - 1
+
+
+def is_silent_code(node: nodes.Element) -> bool:
+    return node.get("nb_element") == "cell_code" and not any(
+        part.get("nb_element") == "cell_code_output" for part in node)
+
+
+def last_paragraph(box: nodes.container) -> int:
+    """The place of the last paragraph of a language; a list or a formula after it belongs to it."""
+    return max((i for i, block in enumerate(box) if isinstance(block, nodes.paragraph)), default=0)
+
+
+def split(pair: nodes.container, cuts: list[int]) -> nodes.container:
+    """Cut each language of a pair at its place; returns the pair of what was cut off."""
+    rest = pair.copy()
+    for box, cut in zip(pair, cuts, strict=True):
+        half = box.copy()
+        half.extend(box[cut:])
+        del box[cut:]
+        rest.append(half)
+    return rest
 
 
 def form(options: list[dict], name: str) -> str:

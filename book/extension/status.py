@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from docutils import nodes
+from markupsafe import Markup
 from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import raw, spans
-from book.extension.card_html import KINDS
+from book.extension.card_html import CLAIM_KINDS, KINDS, both
 from book.extension.tables import table
 from book.pipeline.status import status
 
@@ -96,10 +97,15 @@ def measured(data: dict) -> str:
 
 
 def errata(data: dict) -> str:
+    """How many false claims are refuted, which are left, and below what the refuted ones say."""
     done, left = data["errata"]["refuted"], data["errata"]["open"]
-    return table([("状态", "State"), ("条数", "Count"), ("编号", "IDs")],
-                 [[("已反驳", "Refuted"), len(done), ", ".join(done)],
-                  [("待写", "Open"), len(left), ", ".join(left)]])
+    counts = table([("状态", "State"), ("条数", "Count"), ("编号", "IDs")],
+                   [[("已反驳", "Refuted"), len(done), ("见下表", "In the table below")],
+                    [("待写", "Open"), len(left), ", ".join(left)]])
+    rows = [[name, Markup(both(data["claims"][name])), CLAIM_KINDS[data["claims"][name]["kind"]]]
+            for name in done]
+    return counts + table([("编号", "ID"), ("反驳过的说法", "Refuted claim"),
+                           ("问题", "What is wrong")], rows)
 
 
 # heading id -> what stands below its text

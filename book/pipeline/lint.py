@@ -267,6 +267,8 @@ def _pair_of(value: Any, exactly: bool = False) -> Iterator[prose.Finding]:
         yield "", 0, f"{lang} is missing or no text; say the same in both languages, in quotes"
     if not missing:
         yield from prose.pair(value["zh"], value["en"])
+        if any(prose.read(value[lang]).parts["maths"] for lang in LANGS):
+            yield "", 0, "$maths$ is set in prose cells only; write it as plain text or code"
 
 
 # ---- rules for neighbours ----------------------------------------------------------------------

@@ -64,7 +64,7 @@ def status(root: Path = ROOT) -> dict[str, Any]:
     report = card_report.report(book)
     return {
         "versions": versions(), "chapters": chapters(report), "marked": marked_cells(),
-        "cards": report["total"], "errata": report["errata"],
+        "cards": report["total"], "errata": report["errata"], "claims": book.errata,
         "torch-versions": recorded("torch-versions"), "cuda": recorded("cuda"),
         "pages": recorded("pages"), "notebooks": recorded("notebooks"),
     }

@@ -1,5 +1,5 @@
 // <graph-stepper>: a computation graph, forward and backward, one step at a time; readers may type
-// an expression of their own.
+// an expression of their own, which goes by Scalar's rules, so not where the graph is one of torch.
 //
 // Two hosts. On a page it defines the custom element and needs no kernel. In a live notebook
 // anywidget calls `render`; it loads one file from a blob, where a relative import has no base, so
@@ -16,7 +16,7 @@ import { stateAt } from "./graph/state.js";
 import { displayed, exactNodes, readGraph } from "./graph/steps.js";
 import { addStyle } from "./graph/style.js";
 import { tableOf } from "./graph/table.js";
-import { LABELS, both, describe, inPageLanguage, refusalWords } from "./graph/words.js";
+import { LABELS, both, describe, inPageLanguage, isNumbered, refusalWords } from "./graph/words.js";
 
 const PAUSE = 500; // ms without a key before a text is read: half-typed ones mostly are wrong
 
@@ -69,8 +69,10 @@ function legendOf({ engine, nodes }) {
   const edges = nodes.flatMap(({ operands }) => operands);
   if (edges.some((edge) => edge.local === null)) local.push(legend("×None", LABELS.nothing));
   if (nodes.some(({ value }) => value === "?")) local.push(legend("?", LABELS.unknown));
-  const number = engine ? LABELS.numberInTorch : LABELS.number;
-  return `${legend("#0, #1 …", number)}${local.join("")}<span>${both(LABELS.digits)}</span>`;
+  const words = engine ? LABELS.numberInTorch : LABELS.number;
+  const [first] = nodes.filter((node) => isNumbered({ engine }, node));
+  const numbers = first ? legend(`#${first.number}, #${first.number + 1} …`, words) : "";
+  return `${numbers}${local.join("")}<span>${both(LABELS.digits)}</span>`;
 }
 
 const Base = globalThis.HTMLElement ?? class {}; // node imports this file to test its functions
@@ -174,6 +176,7 @@ export class GraphStepper extends Base {
   /** Draw a graph, the attribute's or the reader's own. */
   show(graph, step, own = false) {
     Object.assign(this, { graph, own, geometry: geometry(graph), step: null });
+    this.find("form").hidden = Boolean(graph.engine);
     this.querySelector("input").max = graph.steps.length - 1;
     this.find("legend").innerHTML = legendOf(graph);
     this.go(step);

@@ -39,6 +39,9 @@ function inPlace(change) {
   const before = block?.getBoundingClientRect().top;
   root.style.overflowAnchor = "none"; // else the browser corrects the position once more
   change();
+  for (const box of document.querySelectorAll(".pst-scrollable-table-container")) {
+    box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1; // as the theme does at first
+  }
   if (block) {
     scrollBy({ top: block.getBoundingClientRect().top - before, behavior: "instant" });
   }

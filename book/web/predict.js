@@ -2,6 +2,8 @@
 // option and a confidence, or asks to see them without a prediction.
 // Without this script the options can be read and the output opened by hand.
 
+const SCROLLS = "pre, .cell_output > .output, .pst-scrollable-table-container";
+
 class PredictCell extends HTMLElement {
   connectedCallback() {
     this.form = this.querySelector("form");
@@ -19,10 +21,15 @@ class PredictCell extends HTMLElement {
   finish() {
     this.output.hidden = false;
     this.output.open = true;
-    const next = this.closest(".cell").nextElementSibling;
-    if (next?.matches(".explanation")) next.classList.add("shown");
+    const next = this.closest(".cell").nextElementSibling, shown = [this.output];
+    if (next?.matches(".explanation")) {
+      next.classList.add("shown");
+      shown.push(next);
+    }
     // The theme makes what scrolls reachable by Tab, but only where it shows when the page loads.
-    for (const block of this.output.querySelectorAll("pre")) block.tabIndex = 0;
+    for (const part of shown) {
+      for (const block of part.querySelectorAll(SCROLLS)) block.tabIndex = 0;
+    }
     for (const control of this.form.elements) control.disabled = true;
     this.form.classList.add("committed");
   }

@@ -2,6 +2,9 @@
 
 import pytest
 
+from book.pipeline import card_claims
+from book.pipeline.card_rules import refuted_ids
+
 pytestmark = pytest.mark.browser
 
 
@@ -43,6 +46,20 @@ def test_a_card_shows_what_its_code_printed_and_the_mended_code(visit, section, 
             mended = text(box.locator("> details > .highlight pre").first)
             assert mended == card["snippets_fixed"][0].strip()
             assert shown
+
+
+@pytest.mark.parametrize("lang", ["zh", "en"])
+def test_a_card_says_the_false_claims_that_it_refutes(visit, section, cards, lang):
+    page, claims = visit().open(section, lang=lang), card_claims.read()
+    refuting = [card for card in cards(section) if refuted_ids(card)]
+    items = page.locator("article.card li:has(small)")
+    assert items.count() == sum(len(refuted_ids(card)) for card in refuting)
+    for card in refuting:
+        box = page.locator(f"article[id={card['id']}]")
+        box.locator("summary").first.click()
+        said = [item.inner_text() for item in box.locator("li:has(small)").all()]
+        expected = [claims[name][lang].replace("`", "") for name in refuted_ids(card)]
+        assert [text.rpartition("（" if lang == "zh" else " (")[0] for text in said] == expected
 
 
 def svg_outputs(book):

@@ -117,6 +117,17 @@ def test_on_paper_there_are_all_lines_in_one_language_and_no_proofs(visit, chapt
     assert small >= 9  # CSS px: 6.8 points, as small as a reference card may be
 
 
+@pytest.mark.parametrize(("lang", "words"), [
+    ("zh", ["证明：", "准备"]), ("en", ["Proof: ", "Set-up"])])
+def test_the_head_of_a_fold_says_whether_its_cell_checks_lines(visit, chapter, lang, words):
+    page = visit().open(sheet_page(chapter), lang=lang)
+    proof, set_up = words
+    for fold in page.locator("details.proof").all():
+        head, code = fold.locator("summary").inner_text(), fold.locator("pre").first.text_content()
+        called = re.search(r"(?<!def )\bcheck\(", code)
+        assert re.fullmatch(proof + r"[A-Z]\d+.*" if called else set_up, head), head
+
+
 def test_on_screen_the_proofs_are_folded_and_can_be_opened(visit, chapter):
     page = visit().open(sheet_page(chapter), lang="en")
     proofs = page.locator("details.proof")

@@ -14,6 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from playwright.sync_api import expect
 
+from book.pipeline import card_claims
 from book.pipeline.checks import BROWSERS
 from book.pipeline.paths import ROOT, SITE
 
@@ -246,6 +247,25 @@ def test_a_wrong_option_counts_as_again_and_sure_and_wrong_opens_the_refutation(
         i for i, option in enumerate(page.locator("input[name=response]").all())
         if option.get_attribute("value") == "answer")))
     assert page.locator(".drill-refute").is_visible()
+
+
+@pytest.mark.parametrize(("lang", "end"), [("zh", "）"), ("en", ")")])
+def test_the_answer_says_the_false_claims_that_the_card_refutes(drill, lang, end):
+    page, claims = drill(lang=lang), card_claims.read().values()
+    start(page)
+    to_answer(page)
+    for _ in range(30):
+        if page.locator(".drill-corrects").count():
+            break
+        grade(page)
+        to_answer(page)
+    said = page.locator(".drill-corrects li").all_inner_texts()
+    assert said
+    known = [claim[lang].replace("`", "") for claim in claims if card_claims.is_stated(claim)]
+    for text in said:
+        assert text.endswith(end)
+        assert any(text.startswith(claim) for claim in known)
+        assert not re.search(r"\b[A-Z]\d\d\b", text)
 
 
 def test_not_sure_is_scored_without_asking_how_sure(drill):

@@ -17,6 +17,7 @@ from tests.typed_expressions import in_python
 pytestmark = pytest.mark.browser
 
 PAGE = "chapters/02-autograd/scalar-from-scratch.html"
+TORCH_PAGE = "chapters/02-autograd/the-real-engine.html"
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 CHINESE = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
 ENGLISH = re.compile(r"[A-Za-z]{4,}")
@@ -34,11 +35,19 @@ CELLS = """() => [...document.querySelectorAll('graph-stepper tr:has(td)')].map(
   ...[...row.cells].slice(-2).map((cell) => cell.textContent)])"""
 
 
+def opened(visitor, lang=None, path=PAGE):
+    """The page, its predictions skipped: the stepper stands in an explanation."""
+    page = visitor.open(path, lang)
+    page.evaluate("""() => document.querySelectorAll('predict-cell form [type=button]')
+      .forEach((button) => button.click())""")
+    return page
+
+
 @pytest.fixture
 def page(visit, request):
     """The page in English, or in the languages that `in_each_language` asks for."""
     lang = getattr(request, "param", "en")
-    page = visit(reduced_motion="reduce").open(PAGE, lang=lang)
+    page = opened(visit(reduced_motion="reduce"), lang)
     page.lang = lang
     return page
 
@@ -348,13 +357,43 @@ def test_keys_in_the_field_edit_the_text_and_a_step_from_outside_shows_the_origi
 
 @pytest.mark.parametrize("mode", ["zh", "both"])
 def test_a_phone_wraps_a_long_text_and_its_complaint(visit, mode):
-    page = visit(viewport={"width": 390, "height": 800}, reduced_motion="reduce").open(PAGE, mode)
+    page = opened(visit(viewport={"width": 390, "height": 800}, reduced_motion="reduce"), mode)
     type_over(page, "a = 2; " + " + ".join(["averyverylongnamewithoutanend" * 3, *"bcdefgh"]))
     complaint(page)
     field = page.locator(FIELD)
     assert field.bounding_box()["height"] > 100
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     assert field.evaluate("node => node.scrollWidth <= node.clientWidth")
+
+
+# ---------------------------------------------------------------- a graph of torch
+@pytest.fixture
+def of_torch(visit):
+    return opened(visit(reduced_motion="reduce"), "en", TORCH_PAGE)
+
+
+def test_a_graph_of_torch_has_no_field_for_expressions_of_scalar(page, of_torch):
+    controls = "graph-stepper :is(textarea, [data-example])"
+    assert page.locator(controls).locator("visible=true").count() > 4
+    assert of_torch.locator(controls).count() > 4, "hidden, not missed by the selector"
+    assert of_torch.locator(controls).locator("visible=true").count() == 0
+    assert of_torch.locator(NEXT).is_visible()
+
+
+def test_a_leaf_of_torch_goes_by_its_name(of_torch):
+    nodes = graph_of(of_torch)["nodes"]
+    leaves = [node["label"] for node in nodes if not node["op"]]
+    signs = [f"#{node['number']}" for node in nodes if node["op"]]
+    stepper = of_torch.locator("graph-stepper")
+    assert stepper.locator(".gs-number").all_text_contents() == signs
+    assert stepper.locator("tr > th[scope=row]").all_text_contents() == [*leaves, *signs]
+    seen = stepper.locator(".gs-picture").text_content()
+    for k in range(len(graph_of(of_torch)["steps"])):
+        show(of_torch, k)
+        seen += told(of_torch)
+    assert {f"#{number}" for number in re.findall(r"#(\d+)", seen)} == set(signs)
+    assert leaves == ["a", "b"]
+    assert "Run the AccumulateGrad of b:" in seen
 
 
 # ---------------------------------------------------------------- without JavaScript
@@ -376,7 +415,7 @@ def test_without_scripts_a_table_holds_the_gradients(visit):
 # ---------------------------------------------------------------- on a phone
 @pytest.mark.parametrize("mode", ["zh", "en", "both"])
 def test_a_phone_shows_every_step_without_being_widened(visit, mode):
-    page = visit(viewport={"width": 390, "height": 800}, reduced_motion="reduce").open(PAGE, mode)
+    page = opened(visit(viewport={"width": 390, "height": 800}, reduced_motion="reduce"), mode)
     page.locator("graph-stepper details").evaluate("fold => { fold.open = true; }")
     page.locator(NEXT).focus()
     last = len(graph_of(page)["steps"]) - 1
@@ -400,7 +439,7 @@ def test_a_phone_shows_every_step_without_being_widened(visit, mode):
 
 
 def test_on_a_phone_the_controls_are_large_and_the_stage_scrolls_by_keyboard(visit, tab_to):
-    page = visit(viewport={"width": 390, "height": 800}, reduced_motion="reduce").open(PAGE)
+    page = opened(visit(viewport={"width": 390, "height": 800}, reduced_motion="reduce"))
     for button in page.locator("graph-stepper :is(button, input, textarea, summary)").all():
         box = button.bounding_box()
         assert min(box["width"], box["height"]) >= 44
@@ -444,7 +483,7 @@ CONTRAST = """() => {
 @pytest.fixture(params=["light", "dark"])
 def open_page(visit, request):
     """The page in both languages and either theme, with the fold open."""
-    page = visit(color_scheme=request.param, reduced_motion="reduce").open(PAGE, "both")
+    page = opened(visit(color_scheme=request.param, reduced_motion="reduce"), "both")
     page.locator("graph-stepper details").evaluate("fold => { fold.open = true; }")
     return page
 
@@ -488,7 +527,7 @@ def test_axe_finds_nothing_where_the_text_cannot_be_read(open_page):
 
 
 def test_in_the_dark_no_light_frame_surrounds_it(visit):
-    page = visit(color_scheme="dark").open(PAGE)
+    page = opened(visit(color_scheme="dark"))
     grounds = page.evaluate("""() => {
       const found = [];
       for (let node = document.querySelector('graph-stepper'); node; node = node.parentElement) {
@@ -503,14 +542,14 @@ def test_in_the_dark_no_light_frame_surrounds_it(visit):
 
 @pytest.mark.parametrize(("motion", "name"), [("no-preference", "gs-flow"), ("reduce", "none")])
 def test_a_flow_is_animated_unless_the_reader_wants_less_motion(visit, motion, name):
-    page = visit(reduced_motion=motion).open(PAGE)
+    page = opened(visit(reduced_motion=motion))
     show(page, NEXT_AND_READY)
     path = page.locator("graph-stepper .gs-active path").first
     assert path.evaluate("path => getComputedStyle(path).animationName") == name
 
 
 def test_with_less_motion_the_stage_jumps_to_the_node_at_once(visit):
-    page = visit(viewport={"width": 390, "height": 800}, reduced_motion="reduce").open(PAGE)
+    page = opened(visit(viewport={"width": 390, "height": 800}, reduced_motion="reduce"))
     jumped = page.locator("graph-stepper .gs-stage").evaluate("""(stage) => {
       document.querySelector('graph-stepper [data-go=backward]').click();
       return stage.scrollTop;
@@ -539,7 +578,7 @@ LIVE = """async (url) => {
 
 
 def test_in_a_live_notebook_kernel_and_page_follow_each_other(visit):
-    page = visit(reduced_motion="reduce").open(PAGE, "en")
+    page = opened(visit(reduced_motion="reduce"), "en")
     src = page.locator("script[src*='graph-stepper']").first
     page.evaluate(LIVE, src.evaluate("node => node.src"))
     live = page.locator("article > div > graph-stepper").first

@@ -4,6 +4,8 @@ import pytest
 
 pytestmark = pytest.mark.browser
 
+SCROLLING = "chapters/02-autograd/cheat-sheet.html"  # has a table wider than a phone
+
 TOO_WIDE = """() => {
   const width = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth <= width) return [];
@@ -46,6 +48,36 @@ def test_code_and_drawings_scroll_inside_themselves(visit, section, mode):
                        && getComputedStyle(box).overflowX !== 'scroll')
       .map((box) => box.textContent.slice(0, 60))""")
     assert hidden == []
+
+
+# Code in tables that is cut though a line of 20 rem could hold it, and boxes of tables that do not
+# scroll; how many tables scroll, and whether Tab reaches each of these.
+TABLES = """() => {
+  const cut = [...document.querySelectorAll('article :is(td, th) code')].filter((code) => {
+    const lines = new Set([...code.querySelectorAll('.pre')].flatMap((word) => (
+      [...word.getClientRects()].map(({ top }) => Math.round(top)))));
+    const one = code.textContent.length * parseFloat(getComputedStyle(code).fontSize) * 0.63;
+    return lines.size > 1 && one < 290;
+  });
+  const wide = [...document.querySelectorAll('article .pst-scrollable-table-container')]
+    .filter((box) => box.scrollWidth > box.clientWidth);
+  return { cut: cut.map((code) => code.textContent), wide: wide.length,
+    stuck: wide.filter((box) => (box.scrollLeft = 99, !box.scrollLeft)).length,
+    unreachable: wide.filter((box) => box.tabIndex !== 0).length };
+}"""
+
+
+def test_on_a_phone_tables_scroll_instead_of_cutting_code(visit, page_path, open_all):
+    page = visit(viewport={"width": 390, "height": 800}).open(page_path, lang="zh")
+    open_all(page)
+    for mode in ("zh", "en", "both"):
+        page.locator(f"[data-set-lang={mode}]").click()
+        page.wait_for_timeout(400)  # the theme looks again which boxes scroll
+        found = page.evaluate(TABLES)
+        assert found["cut"] == []
+        assert (found["stuck"], found["unreachable"]) == (0, 0), mode
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        assert found["wide"] > 0 or page_path != SCROLLING
 
 
 def test_print_opens_what_is_folded_and_hides_forms(visit, section):

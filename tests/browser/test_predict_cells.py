@@ -153,6 +153,39 @@ def test_the_explanation_waits_for_the_commit(visit, section):
     assert [note.is_visible() for note in notes.all()].count(False) == 1
 
 
+# What stands after each prediction, up to a heading or the next cell that asks for something: the
+# number of parts that wait and of those that show, what is in the open, and whether a cell that
+# asks ends it.
+FOLLOWING = """() => [...document.querySelectorAll('.cell:has(predict-cell)')].map((cell) => {
+  const next = 'section, .cell:has(predict-cell), .cell.complete', open = [];
+  let end = cell.nextElementSibling;
+  for (; end && !end.matches(next); end = end.nextElementSibling) open.push(end);
+  const waits = open[0]?.matches('.explanation') ? open.shift() : null;
+  const parts = [...waits?.children ?? []].slice(1); // the first is the note
+  const pairs = open.filter((node) => node.matches('.bi-pair'));
+  return {
+    waiting: parts.length, shown: parts.filter((part) => part.checkVisibility()).length,
+    open: open.length, pairs: pairs.length, asks: Boolean(end?.matches('.cell')),
+    answers: open.filter((node) => node.matches('.cell:has(.cell_output), details')).length
+      + pairs.filter((pair) => pair.querySelectorAll('.lang-en > p').length > 1).length,
+  };
+})"""
+
+
+def test_all_that_follows_a_prediction_waits_but_the_next_question(visit, section):
+    """An output, a picture or a text in the open would answer it."""
+    cells = visit().open(section, lang="en").evaluate(FOLLOWING)
+    assert cells
+    for number, cell in enumerate(cells):
+        where = (number, cell)
+        assert (cell["shown"], cell["answers"]) == (0, 0), where
+        if cell["open"]:
+            assert cell["asks"], where
+            assert cell["pairs"] in (1, 2), where
+        if not cell["waiting"]:
+            assert cell["open"] <= 1, where
+
+
 def test_output_and_explanation_can_be_had_without_a_prediction(visit, one_section):
     page = visit().open(one_section)
     cell = page.locator(EXPLAINED).first

@@ -230,9 +230,8 @@ function myths(entries) {
 
 function corrected(claims) {
   if (!claims.length) return null;
-  const names = claims.flatMap(({ id, kind }, i) => [
-    i ? ", " : "", h("code", {}, id), both(texts.claim(kind))]);
-  return h("p", { class: "drill-corrects" }, both(texts.corrects), names);
+  return h("section", { class: "drill-corrects" }, small(texts.corrects),
+    h("ul", {}, claims.map((claim) => h("li", {}, block(claim)))));
 }
 
 function sources(entries) {

@@ -11,12 +11,6 @@ const GRADES = {
 const CONFIDENCE = {
   sure: ["很有把握", "Sure"], think: ["有些把握", "I think so"], guess: ["猜的", "A guess"],
 };
-const CLAIMS = {
-  wrong: ["错误", "wrong"], outdated: ["过时", "outdated"], misleading: ["误导", "misleading"],
-  incomplete: ["不完整", "incomplete"], bug: ["代码有错", "buggy code"],
-  unverifiable: ["无法核实", "unverifiable"], version: ["因版本而异", "depends on the version"],
-  myth: ["误传", "myth"],
-};
 
 const pluralS = (n) => (n === 1 ? "" : "s");
 
@@ -40,7 +34,6 @@ export const texts = {
   level: (name) => LEVELS[name],
   grade: (grade) => GRADES[grade],
   confidence: (name) => CONFIDENCE[name],
-  claim: (kind) => [`（${CLAIMS[kind][0]}）`, ` (${CLAIMS[kind][1]})`],
   chapter: (number, name) => [`第 ${number} 章 ${name.zh}`, `Chapter ${number}: ${name.en}`],
 
   today: ["今天", "Today"],
@@ -96,7 +89,7 @@ export const texts = {
   myths: ["常见错答", "Common wrong answers"],
   proof: ["证明", "Proof"],
   sources: ["源码", "Sources"],
-  corrects: ["这张卡片反驳的说法：", "Claims that this card refutes: "],
+  corrects: ["这张卡片反驳的说法", "Claims that this card refutes"],
   inBook: ["在书里看这张卡片", "See this card in the book"],
   interval,
 };

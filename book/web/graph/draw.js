@@ -1,6 +1,6 @@
 // The drawing as SVG: boxes for nodes, curves for edges.
 import { bracket, stateAt, target } from "./state.js";
-import { LABELS, MARKS, escape, expression, nameOf } from "./words.js";
+import { LABELS, MARKS, escape, expression, isNumbered, nameOf } from "./words.js";
 
 const CHARACTER = 7.25; // width of a letter at 12 px in the monospaced fonts we ask for
 const PAD = 10, LINE = 16, TOP = 21, BETWEEN = 26, GAP = 50, LONGEST = 14;
@@ -17,6 +17,9 @@ function title(graph, node) {
   const made = expression(node, ({ node: n, constant }) => constant ?? shorten(nameOf(graph, n)));
   return label ? `${label} = ${made}` : made;
 }
+
+/** What stands in the badge of a box; empty where there is none. */
+const signIn = (graph, node) => (isNumbered(graph, node) ? `#${node.number}` : "");
 
 /** Sizes in px, fitted to the longest texts, and the edges as points from operand to result. */
 export function geometry(graph) {
@@ -49,7 +52,7 @@ function boxWidth(graph) {
     .map(({ before, flow }) => `= ${before} + ${bracket(flow)}`);
   const texts = [...graph.nodes.map(({ value }) => `data ${value}`),
     ...grads.map((grad) => `grad ${grad}`), ...sums];
-  const heads = graph.nodes.map((node) => wide(title(graph, node)) + wide(`#${node.number}`) + 18
+  const heads = graph.nodes.map((node) => wide(title(graph, node)) + wide(signIn(graph, node)) + 18
     + (node.op ? 0 : 60));
   return Math.ceil(Math.max(112, ...heads, ...texts.map(wide)) + 2 * PAD);
 }
@@ -132,13 +135,14 @@ function drawFlow(edge, step) {
 
 function drawBox(graph, node, box, { made, grad, sum, mark }, changed) {
   const { left, top, width, height } = box, right = left + width - PAD, x = left + PAD;
-  const badge = wide(`#${node.number}`) + 8;
+  const sign = signIn(graph, node), badge = wide(sign) + 8;
   const line = (n, key, value, more = "") => {
     const y = top + TOP + LINE * n + 10;
     return textAt(x, y, key, ' class="gs-key"')
       + textAt(right, y, value, ` text-anchor="end"${more}`);
   };
-  const head = textAt(left + badge + 14, top + 17, escape(title(graph, node)), ' class="gs-title"');
+  const head = textAt(sign ? left + badge + 14 : x, top + 17, escape(title(graph, node)),
+    ' class="gs-title"');
   const leaf = node.op ? "" : textAt(right, top + 17, spans(LABELS.leaf),
     ' class="gs-key gs-words" text-anchor="end"');
   const bold = (yes) => (yes ? ' class="gs-new"' : "");
@@ -148,10 +152,14 @@ function drawBox(graph, node, box, { made, grad, sum, mark }, changed) {
   return `<g class="gs-box${made ? "" : " gs-unmade"}${mark ? ` gs-${mark}` : ""}"`
     + ` data-number="${node.number}">`
     + `<rect x="${left}" y="${top}" width="${width}" height="${height}" rx="7"/>`
-    + `<rect class="gs-badge" x="${left + 6}" y="${top + 5}" width="${badge}" height="16" rx="4"/>`
-    + textAt(left + 6 + badge / 2, top + 17, `#${node.number}`, ' class="gs-number"') + head + leaf
+    + (sign && drawBadge(left + 6, top + 5, badge, sign)) + head + leaf
     + line(0, "data", made ? node.value : "–", bold(changed === "data"))
     + line(1, "grad", grad ?? "–", bold(changed === "grad")) + below + drawMark(box, mark) + "</g>";
+}
+
+function drawBadge(x, y, width, sign) {
+  return `<rect class="gs-badge" x="${x}" y="${y}" width="${width}" height="16" rx="4"/>`
+    + textAt(x + width / 2, y + 12, sign, ' class="gs-number"');
 }
 
 function drawMark({ left, top, width, height }, mark) {

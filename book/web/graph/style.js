@@ -25,6 +25,7 @@ graph-stepper .gs-frame {
   }
 
   .gs-form { display: grid; gap: .5rem; }
+  .gs-form[hidden] { display: none; }
   label { display: grid; gap: .2rem; margin: 0; }
   label > span { color: var(--gs-quiet); font-size: .8125rem; }
   textarea {
@@ -42,7 +43,7 @@ graph-stepper .gs-frame {
   }
   .gs-examples { display: flex; flex-wrap: wrap; gap: .4rem; }
   .gs-examples button { font-size: .875rem; }
-  .gs-picture { margin-top: .85rem; padding-top: .85rem; border-top: 1px solid var(--gs-line); }
+  .gs-form:not([hidden]) + .gs-picture { margin-top: .85rem; padding-top: .85rem; border-top: 1px solid var(--gs-line); }
   &[data-stale] .gs-picture { /* dimmed and grey, yet the text keeps its contrast */
     opacity: .74; --gs-quiet: var(--gs-text); --gs-accent: var(--gs-edge);
   }

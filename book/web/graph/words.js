@@ -14,11 +14,20 @@ export function inPageLanguage([zh, en]) {
   return (lang === "zh" ? zh : lang === "en" ? en : `${zh} / ${en}`).replaceAll("`", "");
 }
 
-/** The label of a node, or #n where it has none or shares it. */
+/** The AccumulateGrad of a leaf has the largest number there is: its place here says nothing. */
+export const isNumbered = ({ engine }, { op }) => !engine || Boolean(op);
+
+/** What a node is called by itself: #n, a leaf of torch by its name. */
+export function signOf(graph, number) {
+  const node = byNumber(graph).get(number);
+  return isNumbered(graph, node) ? `#${number}` : node.label || "AccumulateGrad";
+}
+
+/** The label of a node, or its sign where it has none or shares it. */
 export function nameOf(graph, number) {
   const { label } = byNumber(graph).get(number);
   const alone = label && graph.nodes.filter((node) => node.label === label).length === 1;
-  return alone ? label : `#${number}`;
+  return alone ? label : signOf(graph, number);
 }
 
 /** `w * x`, `tanh(#4)`, `(-2) ** 2`, with what `spell` writes for each operand. */
@@ -33,9 +42,16 @@ const inNames = (graph, node) =>
 const inValues = (graph, node) =>
   expression(node, ({ node: n, constant }) => constant ?? byNumber(graph).get(n).value);
 
-/** #4 `f`, #3 (`w * x`) or #0 `w`, as a sentence mentions a node. */
+/** #4 or `w`, as a sentence points to a node. */
+function short(graph, number) {
+  const sign = signOf(graph, number);
+  return isNumbered(graph, byNumber(graph).get(number)) ? sign : `\`${sign}\``;
+}
+
+/** #4 `f`, #3 (`w * x`) or #0 `w`, as a sentence mentions a node; a leaf of torch is `w`. */
 function mention(graph, number) {
   const node = byNumber(graph).get(number);
+  if (!isNumbered(graph, node)) return [short(graph, number), short(graph, number)];
   const label = node.label ? ` \`${node.label}\`` : "";
   const made = node.op && !node.label ? inNames(graph, node) : "";
   return [`#${number}${label}${made && `（\`${made}\`）`}`,
@@ -62,7 +78,7 @@ export const LABELS = {
   caption: ["走到这一步时的节点", "The nodes at this step"],
   leaf: ["叶子", "leaf"],
   number: ["建成的先后", "order of creation"],
-  numberInTorch: ["叶子在前，其余按建成的先后", "leaves first, then in order of creation"],
+  numberInTorch: ["运算建成的先后", "order in which the operations were created"],
   local: ["局部导数", "local derivative"],
   nothing: ["不传梯度", "nothing flows"],
   unknown: ["没有节点存下这个值", "no node keeps this value"],
@@ -118,10 +134,11 @@ const WORDS = {
   flow(graph, step) {
     const node = byNumber(graph).get(step.node), { node: to, local } = node.operands[step.operand];
     const [zh, en] = mention(graph, step.node), [toZh, toEn] = mention(graph, to);
+    const sign = short(graph, to);
     const [then, next] = step.waiting
-      ? [`#${to} 还差 ${step.waiting} 份。`,
-        `#${to} still waits for ${step.waiting} contribution${step.waiting > 1 ? "s" : ""}.`]
-      : [`#${to} 已收齐，就绪。`, `#${to} has received everything and is ready.`];
+      ? [`${sign} 还差 ${step.waiting} 份。`,
+        `${sign} still waits for ${step.waiting} contribution${step.waiting > 1 ? "s" : ""}.`]
+      : [`${sign} 已收齐，就绪。`, `${sign} has received everything and is ready.`];
     if (graph.engine) return flowInTorch(step, [zh, en], [toZh, toEn], [then, next]);
     if (step.flow === null) {
       return [`节点 ${zh}：局部导数是 \`None\`，不传梯度，${toZh} 的 grad 还是 **${step.after}**。${then}`,
@@ -177,19 +194,26 @@ function recorded(graph, node) {
 
 /** AccumulateGrad has the largest number there is, so a leaf never waits once it is ready. */
 function takenByTorch(graph, step, ready, isLeaf) {
-  const [zh, en] = mention(graph, step.node), leaf = isLeaf(step.node);
-  const list = (and) => ready.map((n) => `#${n}`).join(and);
+  const leaf = isLeaf(step.node), [zh, en] = runOf(graph, step.node, leaf);
+  const list = (and) => ready.map((n) => short(graph, n)).join(and);
   const inner = ready.filter((n) => !isLeaf(n)), newest = step.node === Math.max(...ready);
   const [why, because] = leaf && inner.length
     ? ["`AccumulateGrad` 的编号最大，先走。", " `AccumulateGrad` has the largest number and goes first."]
     : !leaf && inner.length === ready.length && newest
       ? ["编号最大的建得最晚，先走。", " The largest number is newest and goes first."] : ["", ""];
   const [only, alone] = ready.length === 1
-    ? [`只有 #${step.node} 就绪。`, `Only #${step.node} is ready.`]
+    ? [`只有 ${list()} 就绪。`, `Only ${list()} is ready.`]
     : [`就绪的有 ${list("、")}。${why}`, `Ready: ${list(", ")}.${because}`];
   return [`${only}运行 ${zh}，收到的梯度是 **${step.grad}**。${leaf ? "这份梯度加进叶子的 `.grad`。" : ""}`,
     `${alone} Run ${en}: the gradient it receives is **${step.grad}**.`
     + `${leaf ? " It adds this to the \`.grad\` of the leaf." : ""}`];
+}
+
+/** The node that runs; a leaf has one that stands for it. */
+function runOf(graph, number, leaf) {
+  if (!leaf || !byNumber(graph).get(number).label) return mention(graph, number);
+  const name = short(graph, number);
+  return [`${name} 的 \`AccumulateGrad\``, `the \`AccumulateGrad\` of ${name}`];
 }
 
 function flowInTorch(step, [zh, en], [toZh, toEn], [then, next]) {
