@@ -58,7 +58,7 @@ STEPS = [
     Step("notebooks under nbval", pytest(*NBVAL), "mend the section, then `make sync`",
          "core all"),
     Step("site", module("site"), "mend what Sphinx names", "core all"),
-    Step("pages in Chromium", pytest("-m", "browser"), "mend the page", "all"),
+    Step("pages in Chromium", pytest("-m", "browser", *WORKERS), "mend the page", "all"),
 ]
 
 

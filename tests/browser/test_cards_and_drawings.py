@@ -75,8 +75,10 @@ def test_drawings_are_inline_and_no_picture_is_a_file(visit, section, notebook):
 
 
 @pytest.mark.parametrize("lang", ["zh", "en"])
-def test_a_drawing_has_its_alternative_text_as_accessible_name(visit, section, notebook, lang):
+def test_a_drawing_has_its_alternative_text_as_accessible_name(
+        visit, section, notebook, open_all, lang):
     page = visit().open(section, lang=lang)
+    open_all(page)
     alts = [cell["metadata"]["alt"][lang] for cell in notebook(section)["cells"]
             if "alt" in cell["metadata"]]
     assert [page.get_by_role("figure", name=alt, exact=True).count() for alt in alts] == [
@@ -86,8 +88,9 @@ def test_a_drawing_has_its_alternative_text_as_accessible_name(visit, section, n
 @pytest.mark.parametrize(("lang", "mine", "other"), [("zh", ".lang-zh", ".lang-en"),
                                                      ("en", ".lang-en", ".lang-zh")])
 def test_the_text_of_a_drawing_can_be_selected_in_the_readers_language(
-        visit, section, notebook, lang, mine, other):
+        visit, section, notebook, open_all, lang, mine, other):
     page = visit().open(section, lang=lang)
+    open_all(page)
     drawings = page.locator("figure.drawing > svg:has(.lang-zh)").all()
     assert len(drawings) == sum("lang-zh" in svg for svg in svg_outputs(notebook(section)))
     for svg in drawings:
