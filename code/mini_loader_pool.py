@@ -1,0 +1,201 @@
+"""The processes of mini_loader: each with a pipe of its own, each replaced when it dies.
+
+A pipe carries three numbers at a time, where in shared memory a task or the reply to it stands.
+No two workers share anything that could be locked, so a dead one holds up nobody.
+"""
+import math
+import os
+import pickle
+import signal
+import time
+import weakref
+from contextlib import suppress
+from multiprocessing import connection
+
+from mini_loader_worker import BELL, Kind, Reply, parent_ends, work, wrapped
+
+QUEUE = 64                    # tasks one worker holds at most: more could fill its pipe
+LIVENESS_CHECK = 1.0          # seconds of silence after which to ask whether workers live
+GRACE = 5.0                   # seconds that workers have to finish their batches at the end
+
+
+# --- 1. One worker -----------------------------------------------------------------------------
+
+class WorkerProcess:
+    """The parent's side of one worker: its process, its own pipe, and what it owes.
+
+    `tasks` are those it has not answered, slot number -> (Slot, Task), `given` how many it got
+    in this epoch. `state` is what an iterable dataset was at after its last reply.
+    """
+
+    def __init__(self, worker_id):
+        self.id, self.tasks, self.process = worker_id, {}, None
+        self.begin()
+
+    def begin(self):
+        self.given, self.ended, self.answered, self.state = 0, False, False, None
+
+    def note(self, reply):
+        self.answered, self.ended = True, reply.kind is Kind.END
+        self.state = self.state if reply.state is None else reply.state
+
+    def start(self, context, job):
+        """A process with a pipe that no other worker shares: no lock that a dead one could hold."""
+        self.pipe, theirs = context.Pipe()
+        parent_ends.add(self.pipe)
+        process = context.Process(target=work, args=(self.id, theirs, job), daemon=True)
+        process.start()
+        theirs.close()
+        self.process = process
+
+    def send(self, slot, task):
+        """Leave a task in its slot and ring. If the worker is dead, `collect` will see that."""
+        slot.clear()
+        with suppress(OSError):
+            self.pipe.send_bytes(BELL.pack(*slot.write(pickle.dumps(task))))
+
+    def end(self, seconds=0.0):
+        """Close the pipe, wait, kill what is left; how the process ended, in words."""
+        self.pipe.close()
+        if self.process is None:
+            return "before"
+        self.process.join(seconds)
+        self.process.kill()
+        self.process.join()
+        code, self.process = self.process.exitcode, None
+        return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+
+# --- 2. All workers ----------------------------------------------------------------------------
+
+class Pool:
+    """The worker processes; each that dies is replaced, and its successor gets its tasks.
+
+    `replies` holds what came and was not taken: number -> Reply. When nothing refers to a pool,
+    its processes end. RuntimeError if a worker dies once too often, or amid an iterable dataset
+    that cannot say where it was.
+    """
+
+    def __init__(self, loader, base_seed):
+        self.context, self.job = loader.multiprocessing_context, loader.job(base_seed)
+        self.slots, self.statistics = loader.slots, loader.statistics
+        self.max_restarts, self.deaths, self.epoch = loader.max_restarts, 0, -1
+        self.workers, self.replies = [], {}
+        self.close = weakref.finalize(self, stop, self.workers, self.slots, os.getpid())
+        for worker_id in range(loader.num_workers):
+            worker = WorkerProcess(worker_id)
+            worker.start(self.context, self.job)
+            self.workers.append(worker)
+
+    def kill(self):
+        """Close without waiting for anybody."""
+        for worker in self.workers:
+            worker.end()
+        self.close()
+
+    def begin(self):
+        """The number of a new epoch, with nothing left over from the one before."""
+        self.deaths = 0
+        while self.under_way():
+            self.collect(math.inf)
+        self.replies.clear()
+        for worker in self.workers:
+            worker.begin()
+        self.epoch += 1
+        return self.epoch
+
+    def under_way(self):
+        return sum(len(worker.tasks) for worker in self.workers)
+
+    def worker_for_next(self):
+        """The worker with the fewest tasks, or None if all have enough.
+
+        Iterable datasets take turns instead: which samples come depends on who is asked.
+        """
+        able = [worker for worker in self.workers if not worker.ended]
+        load = (lambda worker: worker.given) if self.job.iterable else lambda w: len(w.tasks)
+        least = min(able, key=load, default=None)
+        return least if least and len(least.tasks) < QUEUE else None
+
+    def give(self, worker, task):
+        slot = self.slots.take()
+        worker.tasks[slot.number] = slot, task
+        worker.given += 1
+        worker.send(slot, task)
+
+    def collect(self, seconds):
+        """Wait until workers answer or die, not longer than `seconds`.
+
+        A death closes the pipe, unless a process that the worker started still has it open:
+        silence is a reason to ask.
+        """
+        asked = {worker.pipe: worker for worker in self.workers if worker.tasks}
+        ready = connection.wait(asked, min(seconds, LIVENESS_CHECK))
+        for pipe in ready:
+            self.receive(asked[pipe])
+        for worker in () if ready else asked.values():
+            if not worker.process.is_alive():
+                self.replace(worker)
+
+    def receive(self, worker):
+        """One reply, or the end of the pipe."""
+        try:
+            number, offset, length = BELL.unpack(worker.pipe.recv_bytes())
+        except (EOFError, OSError):
+            self.replace(worker)
+            return
+        _, task = worker.tasks.pop(number)
+        try:
+            reply = self.slots.unpack(number, offset, length)
+        except Exception:
+            reply = Reply(Kind.ERROR, wrapped(f"unpickling batch {task.number}"))
+        worker.note(reply)
+        self.replies[task.number] = reply
+
+    def replace(self, worker):
+        """A new process for a dead one. What the dead one had not answered, the new one gets."""
+        how = worker.end(LIVENESS_CHECK)         # it may be on its way out
+        self.check_restart(worker, how)
+        self.statistics.restarts += 1
+        worker.start(self.context, self.job)
+        if worker.ended:                       # its stream is over, and so are its other tasks
+            self.replies.update((task.number, Reply(Kind.END, None))
+                                for _, task in worker.tasks.values())
+            release(worker, self.slots)
+        for slot, task in worker.tasks.values():
+            worker.send(slot, task._replace(state=worker.state))
+            self.statistics.resent += 1
+
+    def check_restart(self, worker, how):
+        """Count a death. If there must be no successor, close the pool and raise RuntimeError."""
+        self.deaths += 1
+        lost = self.job.iterable and worker.answered and not worker.ended and worker.state is None
+        if self.deaths <= self.max_restarts and not lost:
+            return
+        _, task = next(iter(worker.tasks.values()))
+        self.kill()
+        died = f"worker {worker.id} died ({how}) over batch {task.number}, indices {task.indices}"
+        if lost:
+            raise RuntimeError(f"{died}, amid an IterableDataset, and where it was is lost; give "
+                               "the dataset state_dict and load_state_dict")
+        raise RuntimeError(f"{died}; deaths in this epoch: {self.deaths}, max_restarts: "
+                           f"{self.max_restarts}; find the cause, or allow more")
+
+
+def release(worker, slots):
+    for slot, _ in worker.tasks.values():
+        slots.give_back(slot)
+    worker.tasks.clear()
+
+
+def stop(workers, slots, pid):
+    """End the processes. Each may finish its batch, within GRACE seconds for all."""
+    if os.getpid() != pid:                     # a forked child has collected its copy of the pool
+        return
+    for worker in workers:
+        worker.pipe.close()
+    deadline = time.monotonic() + GRACE
+    for worker in workers:
+        worker.end(max(0.0, deadline - time.monotonic()))
+        release(worker, slots)
+    workers.clear()
