@@ -5,10 +5,10 @@ import time
 import xml.etree.ElementTree as ET
 
 import pytest
-from loader_data import Gated, Numbers
 from torch.utils.data import DataLoader
 
 from inside.loader_machine import State, describe, draw, draw_loader, read
+from loader_data import Gated, Numbers
 
 
 def texts(picture):
