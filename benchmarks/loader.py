@@ -193,7 +193,7 @@ def rows(workload: Workload, found: list[dict[Any, float]]) -> list[dict[str, An
     made = []
     for n in WORKERS:
         made.append({
-            "key": str(n), "zh": f"{n} 个 worker", "en": f"{n} worker{'s' * (n != 1)}",
+            "key": str(n), "zh": f"{n} 个工作进程", "en": f"{n} worker{'s' * (n != 1)}",
             "torch": usual(lambda one, n=n: one["torch", n]),
             "ours": usual(lambda one, n=n: one["ours", n]),
             "ratio": usual(lambda one, n=n: one["ours", n] / one["torch", n]),

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch.utils.data import Dataset, IterableDataset, get_worker_info
 
-PATIENCE = 30  # seconds that a closed gate holds a sample
-LAST_BREATH = 0.3  # seconds before `die` dies: by then the main process waits for the batch
+PATIENCE = 30  # seconds that anything here waits
+LAST_BREATH = 0.3  # seconds before `die` dies: by then what came before has mostly been delivered
 
 
 class Numbers(Dataset):
@@ -45,6 +45,42 @@ class Gated(Numbers):
         if i in self.behind and not self.gate.wait(PATIENCE):
             raise TimeoutError(f"sample {i}: nobody opened the gate")
         return i
+
+
+class Doomed(Numbers):
+    """Numbers, except that sample `fatal` kills its worker with SIGKILL once `now` is set.
+
+    That is how the kernel ends a process when memory runs out: no exception, no cleaning up.
+    Raises `TimeoutError` if `now` is not set within 30 seconds.
+    """
+
+    def __init__(self, size, fatal):
+        super().__init__(size)
+        self.fatal, self.now = fatal, mp.Event()
+
+    def __getitem__(self, i):
+        if i == self.fatal:
+            if not self.now.wait(PATIENCE):
+                raise TimeoutError(f"sample {i}: nobody said when to die")
+            os.kill(os.getpid(), signal.SIGKILL)
+        return i
+
+    def dies_when_only(self, tasks, iterator):
+        """Set `now` when the main process waits for a result and only `tasks` have not come.
+
+        The death then always finds the main process in the same place, no result on its way and
+        no lock of the result queue held.
+        """
+        queue = iterator._data_queue
+        get = queue.get
+
+        def watched(*args, **kwargs):
+            if [k for k, task in iterator._task_info.items() if len(task) == 1] == tasks:
+                del queue.get  # this function; the method of the class is back
+                self.now.set()
+            return get(*args, **kwargs)
+
+        queue.get = watched
 
 
 class Acting(Numbers):
@@ -142,3 +178,68 @@ def quiet(worker_id):
     """A `worker_init_fn` that sends what the worker writes to stderr nowhere."""
     sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123 open as long as the worker lives
     os.dup2(sys.stderr.fileno(), 2)
+
+
+def no_shared_memory(worker_id):
+    """A `worker_init_fn` that refuses its worker shared memory, as a full `/dev/shm` does.
+
+    The limit on the size of files stands for the full disk; the worker is quiet besides.
+    """
+    import resource  # not on Windows
+
+    quiet(worker_id)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+
+# ---------------------------------------------------------------- waiting
+def wait_until(condition):
+    """Return once `condition()` holds; raises `TimeoutError` if it does not within 30 seconds."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError("waited 30 seconds for something that did not come")
+        time.sleep(0.01)
+
+
+# ---------------------------------------------------------------- for a loader that survives
+class Mortal(Numbers):
+    """Sample i is i and a random number; making sample `at` kills the process, `times` times.
+
+    `runs[i]` counts in shared memory, without a lock, how often sample i was begun.
+    """
+
+    def __init__(self, size, at=None, times=1):
+        super().__init__(size)
+        self.at, self.left, self.runs = at, mp.RawValue("i", times), mp.RawArray("i", size)
+
+    def __getitem__(self, i):
+        self.runs[i] += 1
+        if i == self.at and self.left.value:
+            self.left.value -= 1
+            os.kill(os.getpid(), signal.SIGKILL)
+        return i, torch.rand(())
+
+
+class MortalStream(IterableDataset):
+    """The numbers below `size`; the process that reaches `at` dies there, once."""
+
+    def __init__(self, size, at):
+        self.size, self.at, self.left, self.next = size, at, mp.RawValue("i", 1), 0
+
+    def __iter__(self):
+        while self.next < self.size:
+            if self.next == self.at and self.left.value:
+                self.left.value = 0
+                os.kill(os.getpid(), signal.SIGKILL)
+            self.next += 1
+            yield self.next - 1
+
+
+class Bookmarked(MortalStream):
+    """A `MortalStream` that can say where it is, and go on there."""
+
+    def state_dict(self):
+        return {"next": self.next}
+
+    def load_state_dict(self, state):
+        self.next = state["next"]

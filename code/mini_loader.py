@@ -9,6 +9,7 @@ mini_loader_slots.py, the shared memory in which batches travel. It needs torch,
 """
 import math
 import multiprocessing
+import os
 import sys
 import time
 import warnings
@@ -16,14 +17,7 @@ from dataclasses import dataclass
 from itertools import repeat
 
 import torch
-from torch.utils.data import (
-    BatchSampler,
-    IterableDataset,
-    RandomSampler,
-    SequentialSampler,
-    default_collate,
-    default_convert,
-)
+from torch.utils import data
 from torch.utils.data._utils.pin_memory import pin_memory
 
 from mini_loader_pool import Pool
@@ -77,20 +71,20 @@ class DataLoader:
                  worker_init_fn=None, multiprocessing_context=None, generator=None, *,
                  prefetch_factor=None, persistent_workers=False, in_order=True, max_restarts=3):
         self.dataset, self.generator, self.pin_memory = dataset, generator, pin_memory
-        self.iterable = isinstance(dataset, IterableDataset)
+        self.iterable = isinstance(dataset, data.IterableDataset)
         self.set_workers(num_workers, prefetch_factor, persistent_workers, timeout)
         self.multiprocessing_context = self.context_named(multiprocessing_context)
         self.worker_init_fn, self.in_order = worker_init_fn, in_order
         self.max_restarts = max_restarts
         self.check_sampling(batch_size, shuffle, sampler, batch_sampler, drop_last)
         self.batch_size = None if batch_sampler is not None else batch_size
-        self.drop_last = drop_last
-        self.sampler, self.batch_sampler = sampler, batch_sampler
+        self.sampler, self.batch_sampler, self.drop_last = sampler, batch_sampler, drop_last
         if not self.iterable:
             self.set_samplers(shuffle)
         self.batched = self.batch_size is not None or self.batch_sampler is not None
-        self.collate_fn = collate_fn or (default_collate if self.batched else default_convert)
-        self.statistics, self.slots, self.pool = Statistics(), None, None
+        self.collate_fn = collate_fn or (
+            data.default_collate if self.batched else data.default_convert)
+        self.statistics, self.slots, self.pool, self.pid = Statistics(), None, None, None
 
     def set_workers(self, num_workers, prefetch_factor, persistent_workers, timeout):
         if num_workers < 0 or timeout < 0 or (prefetch_factor is not None and prefetch_factor < 1):
@@ -105,10 +99,10 @@ class DataLoader:
 
     def context_named(self, name):
         """The multiprocessing context: the platform's own for None."""
-        if isinstance(name, multiprocessing.context.BaseContext):
-            return name
         if name is not None and not self.num_workers:
             raise ValueError("multiprocessing_context is about worker processes; give num_workers")
+        if isinstance(name, multiprocessing.context.BaseContext):
+            return name
         return multiprocessing.get_context(name)
 
     def check_sampling(self, batch_size, shuffle, sampler, batch_sampler, drop_last):
@@ -129,11 +123,11 @@ class DataLoader:
     def set_samplers(self, shuffle):
         """Those of torch, so that the same generator gives the same indices."""
         if self.sampler is None and shuffle:
-            self.sampler = RandomSampler(self.dataset, generator=self.generator)
+            self.sampler = data.RandomSampler(self.dataset, generator=self.generator)
         elif self.sampler is None:
-            self.sampler = SequentialSampler(self.dataset)
+            self.sampler = data.SequentialSampler(self.dataset)
         if self.batch_size is not None:
-            self.batch_sampler = BatchSampler(self.sampler, self.batch_size, self.drop_last)
+            self.batch_sampler = data.BatchSampler(self.sampler, self.batch_size, self.drop_last)
 
     def __len__(self):
         """The number of batches; of an iterable dataset, a guess from its length, if it has one."""
@@ -169,14 +163,19 @@ class DataLoader:
         tasks = self.numbered()
         if not self.num_workers:
             return InProcess(self, tasks)
-        if self.slots is None:
-            self.slots = Slots(HELD + self.prefetch_factor * self.num_workers)
+        if self.pid != os.getpid():            # a forked child must not write in its parent's slots
+            self.slots, self.pool = Slots(HELD + self.prefetch_factor * self.num_workers), None
+            self.pid = os.getpid()
         pool = self.pool
-        if pool is None or not pool.workers:
+        if pool is None or not pool.close.alive:
             pool = Pool(self, self.draw_seed())
             tasks = self.numbered()
         self.pool = pool if self.persistent_workers else None
         return WithWorkers(self, tasks, pool)
+
+    def __getstate__(self):
+        """A copy of a loader has neither memory nor processes yet."""
+        return {**vars(self), "slots": None, "pool": None, "pid": None}
 
     def pinned(self, batch):
         """The batch in page-locked memory where that is asked for. torch keeps a pool of it."""
@@ -214,10 +213,14 @@ class WithWorkers:
     """Keeps `limit` tasks under way and hands out their batches in order."""
 
     def __init__(self, loader, tasks, pool):
-        self.loader, self.tasks, self.number = loader, tasks, 0
-        self.pool, self.epoch = pool, pool.begin()
+        self.loader, self.tasks, self.number, self.pool = loader, tasks, 0, pool
         self.limit = loader.prefetch_factor * loader.num_workers
-        self.dispatch()
+        with pool.killed_by_errors():
+            begin = time.perf_counter()
+            while pool.under_way():            # what an epoch that was left early has asked for
+                self.wait(begin)
+            self.epoch = pool.begin()
+            self.dispatch()
 
     def __iter__(self):
         return self
@@ -226,11 +229,8 @@ class WithWorkers:
         if self.pool.epoch != self.epoch:
             raise RuntimeError("these workers have begun another epoch; use the newest iterator, "
                                "or persistent_workers=False")
-        try:
+        with self.pool.killed_by_errors():
             reply = self.next_reply()
-        except BaseException:                  # Ctrl-C too: who knows how far a message has got
-            self.pool.kill()
-            raise
         if reply is None:
             raise StopIteration
         if reply.kind is Kind.ERROR:
@@ -262,25 +262,27 @@ class WithWorkers:
         """Give out tasks while fewer than `limit` batches are under way or wait here."""
         while self.pool.under_way() + len(self.pool.replies) < self.limit:
             worker = self.pool.worker_for_next()
-            number, indices = next(self.tasks, (None, None)) if worker else (None, None)
-            if number is None:
+            numbered = worker and next(self.tasks, None)
+            if numbered is None:
                 return
-            seed = batch_seed(self.pool.job.base_seed, self.epoch, number)
-            self.pool.give(worker, Task(self.epoch, number, indices, seed))
+            seed = batch_seed(self.pool.job.base_seed, self.epoch, numbered[0])
+            self.pool.give(worker, Task(self.epoch, *numbered, seed))
 
     def wait(self, begin):
         """Let replies come in. RuntimeError after `timeout` seconds since `begin`, if not 0."""
-        left = math.inf
-        if self.loader.timeout:
-            left = begin + self.loader.timeout - time.perf_counter()
-            if left <= 0:
-                raise RuntimeError(f"batch {self.number} timed out after {self.loader.timeout} "
-                                   "seconds; give a longer timeout, or find what the worker does")
+        left = begin + (self.loader.timeout or math.inf) - time.perf_counter()
+        if left <= 0:
+            raise RuntimeError(f"batch {self.number} timed out after {self.loader.timeout} "
+                               "seconds; give a longer timeout, or find what the worker does")
         self.pool.collect(left)
 
 
 # --- 4. The tour, in the file mini_loader_tour.py beside this one ------------------------------
 
 if __name__ == "__main__":
-    from mini_loader_tour import main
+    try:
+        from mini_loader_tour import main
+    except ModuleNotFoundError:                                # a download: the tour is not here
+        sys.stderr.write("mini_loader；下一步 · next: python3 check_loader.py\n")
+        sys.exit(2)
     sys.exit(main())

@@ -3,13 +3,12 @@
 A pipe carries three numbers at a time, where in shared memory a task or the reply to it stands.
 No two workers share anything that could be locked, so a dead one holds up nobody.
 """
-import math
 import os
 import pickle
 import signal
 import time
 import weakref
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing import connection
 
 from mini_loader_worker import BELL, Kind, Reply, parent_ends, work, wrapped
@@ -90,14 +89,22 @@ class Pool:
     def kill(self):
         """Close without waiting for anybody."""
         for worker in self.workers:
-            worker.end()
+            if worker.process:
+                worker.process.kill()
         self.close()
 
+    @contextmanager
+    def killed_by_errors(self):
+        """Whatever is raised inside, Ctrl-C too: who knows how far a message has got."""
+        try:
+            yield
+        except BaseException:
+            self.kill()
+            raise
+
     def begin(self):
-        """The number of a new epoch, with nothing left over from the one before."""
+        """The number of a new epoch; nothing is under way, and what waited is thrown away."""
         self.deaths = 0
-        while self.under_way():
-            self.collect(math.inf)
         self.replies.clear()
         for worker in self.workers:
             worker.begin()
@@ -174,7 +181,8 @@ class Pool:
             return
         _, task = next(iter(worker.tasks.values()))
         self.kill()
-        died = f"worker {worker.id} died ({how}) over batch {task.number}, indices {task.indices}"
+        what = "samples" if self.job.iterable else "indices"
+        died = f"worker {worker.id} died ({how}) over batch {task.number}, {what}: {task.indices}"
         if lost:
             raise RuntimeError(f"{died}, amid an IterableDataset, and where it was is lost; give "
                                "the dataset state_dict and load_state_dict")

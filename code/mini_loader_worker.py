@@ -14,6 +14,8 @@ import sys
 import weakref
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing import reduction
 from typing import Any, NamedTuple
 
 import torch
@@ -23,6 +25,7 @@ from torch.utils.data._utils import worker as torch_worker
 
 from mini_loader_slots import SharedFile, Slot, is_plain
 
+numpy = sys.modules.get("numpy")         # torch has imported it if it is installed
 BELL = struct.Struct("<qqq")   # all that a pipe carries: slot, offset and length of a message
 PARENT_CHECK = 1.0             # seconds between two looks whether the parent lives
 TENSORS = collate.default_collate_fn_map   # type -> how default_collate makes a batch of it
@@ -56,7 +59,11 @@ class Reply(NamedTuple):
 
 @dataclass
 class Job:
-    """What every worker of a loader is told once, at its start."""
+    """What every worker of a loader is told once, at its start.
+
+    Under spawn and forkserver it goes over in a file: a pipe holds 64 KB, and to fill it for a
+    reader that has been killed could block the parent for ever.
+    """
 
     file: SharedFile
     dataset: Any
@@ -67,6 +74,19 @@ class Job:
     num_workers: int
     base_seed: int
     worker_init_fn: Any
+    sent: SharedFile | None = None         # open until the worker has it
+
+    def __reduce__(self):
+        self.sent = SharedFile()
+        with open(self.sent.fd, "wb", closefd=False) as file:
+            reduction.ForkingPickler(file, 5).dump({**vars(self), "sent": None})
+        return job_in, (self.sent,)
+
+
+def job_in(sent):
+    with open(sent.fd, "rb", closefd=False) as file:
+        file.seek(0)
+        return Job(**pickle.load(file))
 
 
 # --- 1. Samples to a batch ---------------------------------------------------------------------
@@ -85,7 +105,7 @@ class MapFetcher:
         """
         samples, index = [], indices
         try:
-            if self.batched and hasattr(self.dataset, "__getitems__"):
+            if self.batched and getattr(self.dataset, "__getitems__", None):
                 samples = self.dataset.__getitems__(indices)
             else:
                 for index in indices if self.batched else [indices]:
@@ -134,15 +154,13 @@ def seed_everything(seed):
     """Seed `random`, torch's CPU generator and, if it is installed, NumPy's global one."""
     random.seed(seed)
     torch.default_generator.manual_seed(seed)
-    with suppress(ImportError):
-        import numpy
+    if numpy:
         numpy.random.seed(seed % 2**32)
 
 
 @contextmanager
 def seeded(seed):
     """Inside, what `seed_everything` does; afterwards the generators are as they were before."""
-    numpy = sys.modules.get("numpy")
     before = random.getstate(), torch.get_rng_state(), numpy and numpy.random.get_state()
     seed_everything(seed)
     try:
@@ -163,8 +181,7 @@ def work(worker_id, pipe, job):
     with suppress(EOFError, ConnectionError):
         for number, offset, length in bells(pipe):
             slot = slots.setdefault(number, Slot(job.file, number))
-            task = pickle.loads(slot.read(offset, length))
-            pipe.send_bytes(BELL.pack(*worker.answer(task, slot)))
+            pipe.send_bytes(BELL.pack(*worker.answer(slot.read(offset, length), slot)))
 
 
 def prepare_process():
@@ -174,6 +191,8 @@ def prepare_process():
     for end in parent_ends:             # inherited by fork: the death of the parent, and of older
         end.close()                     # workers, would not show while somebody holds these
     torch.set_num_threads(1)
+    if TENSORS[torch.Tensor] is collate.collate_tensor_fn:   # torch's makes a file for each batch
+        TENSORS[torch.Tensor] = stack
 
 
 def bells(pipe):
@@ -198,15 +217,16 @@ class Worker:
         self.stateful = job.iterable and all(
             hasattr(job.dataset, name) for name in ("state_dict", "load_state_dict"))
 
-    def answer(self, task, slot):
+    def answer(self, pickled, slot):
         """Write the reply into the slot, over the task: (slot number, offset, length)."""
-        self.slot = slot
+        self.slot, where = slot, f"in worker {self.id}, unpickling a task"
         slot.clear()
         try:
+            task = pickle.loads(pickled)
+            where = f"in worker {self.id}, batch {task.number}"
             return slot.pack(self.reply(task))
         except Exception:
             slot.clear()
-            where = f"in worker {self.id}, batch {task.number}"
             return slot.pack(Reply(Kind.ERROR, wrapped(where)))
 
     def reply(self, task):
@@ -237,29 +257,24 @@ class Worker:
             self.job.dataset.load_state_dict(task.state)
         seed_everything(batch_seed(self.job.base_seed, task.epoch, -1 - self.id))
         in_place = (self.job.collate_fn is collate.default_collate
-                    and TENSORS[torch.Tensor] is collate.collate_tensor_fn)
+                    and TENSORS[torch.Tensor] in (stack, collate.collate_tensor_fn))
         self.fetch = fetcher(self.job, self.collate if in_place else self.job.collate_fn)
         self.epoch = task.epoch
 
     def collate(self, samples):
         """`default_collate`, but tensors are stacked where the batch is to lie."""
-        TENSORS[torch.Tensor] = self.stack
-        try:
-            return collate.default_collate(samples)
-        finally:
-            TENSORS[torch.Tensor] = collate.collate_tensor_fn
+        here = partial(stack, empty=self.slot.empty)
+        return collate.collate(samples, collate_fn_map={**TENSORS, torch.Tensor: here})
 
-    def stack(self, batch, *, collate_fn_map=None):
-        """What `default_collate` does with tensors.
 
-        Source: torch.utils.data._utils.collate.collate_tensor_fn.
-        """
-        first = batch[0]
-        if not is_plain(first):
-            return collate.collate_tensor_fn(batch, collate_fn_map=collate_fn_map)
-        shape = (len(batch), *first.shape)
-        out = self.slot.empty(torch.empty(shape, dtype=first.dtype, device="meta"))
-        return torch.stack(batch, out=out)
+def stack(batch, *, collate_fn_map=None, empty=None):
+    """As torch.utils.data._utils.collate.collate_tensor_fn, in memory from `empty`, if given."""
+    first = batch[0]
+    if not is_plain(first):
+        return collate.collate_tensor_fn(batch, collate_fn_map=collate_fn_map)
+    shape, device = (len(batch), *first.shape), "meta" if empty else "cpu"
+    out = torch.empty(shape, dtype=first.dtype, device=device)
+    return torch.stack(batch, out=empty(out) if empty else out)
 
 
 def wrapped(where):

@@ -7,9 +7,8 @@ import pytest
 import torch
 
 from inside.autograd_machine import draw_machine
-from inside.drawing import SMALLEST
+from tests.pictures import SVG, assert_every_text_lies_inside, assert_narrow_enough_for_a_phone
 
-SVG = "{http://www.w3.org/2000/svg}"
 CIRCLED = re.compile(r'<circle.*?>(\d+)</text>', re.S)
 
 
@@ -99,15 +98,7 @@ def test_backward_is_run_once_and_as_torch_would():
 
 
 def test_every_text_lies_inside_the_picture():
-    root = ET.fromstring(draw_machine(names()).svg)
-    _, _, width, height = map(float, root.get("viewBox").split())
-    for node in root.iter(f"{SVG}text"):
-        room = len(node.text) * 0.61 * float(node.get("font-size"))
-        if node.get("class") != "lang-zh":
-            left = float(node.get("x")) - (room / 2 if node.get("text-anchor") else 0)
-            assert left >= -1, node.text
-            assert left + room <= width + 1, node.text
-        assert 0 < float(node.get("y")) <= height, node.text
+    assert_every_text_lies_inside(draw_machine(names()))
 
 
 def test_boxes_lie_apart_and_so_do_the_circles_in_the_graph():
@@ -124,8 +115,7 @@ def test_boxes_lie_apart_and_so_do_the_circles_in_the_graph():
 
 
 def test_it_is_narrow_enough_for_a_phone():
-    width = float(ET.fromstring(draw_machine(names()).svg).get("viewBox").split()[2])
-    assert width * SMALLEST / 12 <= 342  # a phone of 390 px less the margins of page and output
+    assert_narrow_enough_for_a_phone(draw_machine(names()))
 
 
 @pytest.mark.parametrize("loss", [

@@ -21,7 +21,7 @@ def app(folder):
 
 @pytest.fixture
 def built(tmp_path):
-    (tmp_path / FOLDER).mkdir()
+    assert not (tmp_path / FOLDER).exists()
     code_files.write(app(tmp_path), None)
     return tmp_path / FOLDER
 
@@ -34,7 +34,6 @@ def linked(name):
         env=SimpleNamespace(docname="chapters/02-autograd/the-graph"), language_code="en")
     transform = code_files.LinkCode.__new__(code_files.LinkCode)
     transform.document = document
-    type(transform).env = property(lambda self: self.document.settings.env)
     transform.apply()
     return [link["refuri"] for link in document.findall(nodes.reference)]
 
@@ -54,12 +53,19 @@ def test_the_archive_beside_a_notebook_is_all_that_its_imports_need(built, tmp_p
     beside = tmp_path / "reader"
     zipfile.ZipFile(built / ARCHIVE).extractall(beside)
     program = (f"{SETUP}\nimport scalar_mlp, inside, inside.graph_stepper, inside.stride_explorer\n"
+               "import inside.loader_timeline, mini_loader, loader_data\n"
                "from inside.recorded import recorded\nrecorded('scalar-speed')\n"
                "print(inside.__file__)")
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     done = subprocess.run([sys.executable, "-c", program], cwd=beside, env=environment, check=False,
                           capture_output=True, text=True)
     assert done.stdout.strip() == str(beside / "code/inside/__init__.py"), done.stderr
+
+
+def test_the_archive_says_under_which_licence_it_stands(built):
+    licence = zipfile.ZipFile(built / ARCHIVE).read("LICENSE").decode()
+    assert licence == (ROOT / "LICENSE").read_text(encoding="utf-8")
+    assert "): MIT" in licence
 
 
 def test_the_same_code_makes_the_same_archive(built, tmp_path):

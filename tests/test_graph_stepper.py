@@ -457,7 +457,7 @@ def test_html_is_the_element_with_its_attributes_and_the_same_each_time():
 
 
 def table_of(nodes):
-    return graph_stepper.table(graph_stepper.rows_of(nodes))
+    return graph_stepper.fallback({}, 0, graph_stepper.rows_of(nodes))
 
 
 def table_cells(nodes):

@@ -1,7 +1,6 @@
 """The exercises on mini_tensor: the check tells what passes, what fails and what is not written."""
 
 import ast
-import importlib.util
 import re
 import shutil
 import subprocess
@@ -15,17 +14,11 @@ from book.extension import exercises
 from book.pipeline import faded
 from book.pipeline.paths import CHAPTERS, CODE
 from tests import test_mini_tensor
+from tests.exercise_checks import cuts, load, sources, teller
 
 LIST = CHAPTERS / "01-tensors/exercises.yaml"
 EXERCISES = faded.read(LIST)
-SOURCES = {file.stem: file.read_text(encoding="utf-8") for file in EXERCISES.companions}
-
-
-def load(path):
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+SOURCES = sources(EXERCISES)
 
 
 @pytest.fixture(params=["with torch", "without torch"])
@@ -38,28 +31,12 @@ def check(request, monkeypatch):
 
 @pytest.fixture
 def told(check, tmp_path, capsys):
-    """What the check tells of a companion with this text: function -> its last word, `passes`,
-    `fails`, `write` (still to write) or `waits`."""
-    def run_check(companion, text):
-        for file in EXERCISES.companions:
-            shutil.copy(file, tmp_path)
-        path = tmp_path / f"{companion}_practice.py"
-        path.write_text(text, encoding="utf-8")
-        passed = check.check_file(path)
-        lines = capsys.readouterr().out.splitlines()[1:]
-        found = {}
-        for line in lines:
-            word, _, rest = line.partition(" · ")[2].partition("  ")
-            found[rest.strip().split(":")[0]] = word.split()[-1]
-        assert set(found) == set(check.CHECKS[companion])
-        assert passed == (set(found.values()) == {"passes"})
-        return found
-    return run_check
+    return teller(EXERCISES, check, tmp_path, capsys)
 
 
 @pytest.mark.parametrize("companion", ["mini_tensor", "mini_tensor_layout"])
-def test_the_solution_passes(told, companion):
-    assert set(told(companion, SOURCES[companion]).values()) == {"passes"}
+def test_the_solution_passes(told, check, companion):
+    assert told(companion, SOURCES[companion]) == dict.fromkeys(check.CHECKS[companion], "passes")
 
 
 def test_every_function_of_the_list_is_checked_and_no_other(check):
@@ -68,16 +45,7 @@ def test_every_function_of_the_list_is_checked_and_no_other(check):
         assert all(EXERCISES.homes[name].stem == companion for name in names)
 
 
-def cuts():
-    """(function, its companion, the companion with it cut), for each body and each line."""
-    for exercise in EXERCISES.functions:
-        companion = EXERCISES.homes[exercise.name].stem
-        for form, lines in [("tests", []), *(("blanks", [line]) for line in exercise.lines)]:
-            yield exercise.name, companion, faded.fade(SOURCES[companion], exercise.name, form,
-                                                       lines)
-
-
-@pytest.mark.parametrize(("name", "companion", "text"), list(cuts()))
+@pytest.mark.parametrize(("name", "companion", "text"), list(cuts(EXERCISES)))
 def test_what_is_cut_is_reported_as_still_to_write(told, name, companion, text):
     found = told(companion, text)
     assert found[name] == "write"
@@ -241,7 +209,7 @@ def test_the_section_prints_nothing_that_a_reader_is_to_write():
     assert text.count("getsource") == len(printed)
     assert not {exercise.name for exercise in EXERCISES.functions} & set(printed)
     notebook = (CHAPTERS / "01-tensors/mini-tensor.ipynb").read_text(encoding="utf-8")
-    for name, companion, cut in cuts():
+    for name, companion, cut in cuts(EXERCISES):
         left = "\n".join((SOURCES | {companion: cut}).values())    # what the reader has anyway
         gone = {line.strip() for line in SOURCES[companion].splitlines()} - {""}
         gone = {line for line in gone if line not in left}

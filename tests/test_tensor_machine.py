@@ -1,15 +1,13 @@
 """The picture of the machine says what the tensors and the dispatcher say."""
 
 import re
-import xml.etree.ElementTree as ET
 
 import pytest
 import torch
 
-from inside.drawing import SMALLEST
 from inside.tensor_machine import draw_machine
+from tests.pictures import assert_every_text_lies_inside, assert_narrow_enough_for_a_phone
 
-SVG = "{http://www.w3.org/2000/svg}"
 CALLS = {"t = x.t()": lambda x: x.t(), "y = t.add(1)": lambda t: t.add(1)}
 
 
@@ -54,20 +52,11 @@ def test_each_call_is_made_once():
 
 
 def test_every_text_lies_inside_the_picture(picture):
-    root = ET.fromstring(picture.svg)
-    _, _, width, height = map(float, root.get("viewBox").split())
-    for node in root.iter(f"{SVG}text"):
-        room = len(node.text) * 0.61 * float(node.get("font-size"))
-        if node.get("class") != "lang-zh":
-            left = float(node.get("x")) - (room / 2 if node.get("text-anchor") else 0)
-            assert left >= -1, node.text
-            assert left + room <= width + 1, node.text
-        assert 0 < float(node.get("y")) <= height, node.text
+    assert_every_text_lies_inside(picture)
 
 
 def test_it_is_narrow_enough_for_a_phone(picture):
-    width = float(ET.fromstring(picture.svg).get("viewBox").split()[2])
-    assert width * SMALLEST / 12 <= 342  # a phone of 390 px less the margins of page and output
+    assert_narrow_enough_for_a_phone(picture)
 
 
 def test_a_tensor_elsewhere_is_refused_in_one_line():

@@ -11,7 +11,7 @@ def main(tmp_path):
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / "one.js").write_text("export const one = 1;\n")
     (tmp_path / "parts" / "two.js").write_text(
-        'import {\n  one,\n} from "./one.js";\nexport const two = one + one;\n')
+        'import {\n  one,\n} from "../parts/one.js";\nexport const two = one + one;\n')
     (tmp_path / "main.js").write_text(
         'import { two } from "./parts/two.js";\nimport { one } from "./parts/one.js";\n'
         "export default one + two;\n")

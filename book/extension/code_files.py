@@ -17,14 +17,15 @@ from book.extension.downloads import ARCHIVE, FOLDER, address
 from book.pipeline.paths import CODE, RESULTS, ROOT
 
 NEEDED = (CODE, ROOT / "book" / "web", RESULTS)  # `inside` reads the other two
+LICENCE = ROOT / "LICENSE"
 SUFFIXES = {".py", ".js", ".css", ".json"}
 DAY = (1980, 1, 1, 0, 0, 0)  # of every file in the archive: the same code makes the same bytes
 
 
 def files() -> list[Path]:
-    """What the archive holds, in order."""
-    return sorted(path for folder in NEEDED for path in folder.rglob("*")
-                  if path.suffix in SUFFIXES and "__pycache__" not in path.parts)
+    """What the archive holds, in order: the licence and the code."""
+    return [LICENCE, *sorted(path for folder in NEEDED for path in folder.rglob("*")
+                             if path.suffix in SUFFIXES and "__pycache__" not in path.parts)]
 
 
 class LinkCode(SphinxTransform):
@@ -47,6 +48,7 @@ def write(app, exception) -> None:
     if exception or app.builder.name != "html":
         return
     folder = Path(app.outdir, FOLDER)
+    folder.mkdir(parents=True, exist_ok=True)  # a site without notebooks has no downloads yet
     with zipfile.ZipFile(folder / ARCHIVE, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in files():
             name = path.relative_to(ROOT)

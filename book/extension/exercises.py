@@ -27,14 +27,18 @@ FORMS = {
 CHECK = (
     "把 {check} 和你写的文件放在一起。{beside}写完运行 <code>python3 {name}</code>："
     "每个函数过没过，会逐一说明；退出状态是 0，就是全部通过。"
-    "装了 PyTorch，就与 PyTorch 比较；没装，就与存好的数比较。",
+    "{torch}",
     "Put {check} beside the file you write. {beside}When you have finished, run "
     "<code>python3 {name}</code>: it tells you for each function whether it passes, and the exit "
-    "status is 0 if all do. It compares with PyTorch if that is installed, otherwise with stored "
-    "numbers.",
+    "status is 0 if all do. {torch}",
 )
+TORCH = {  # whether the check needs it -> what that means for the reader
+    False: ("装了 PyTorch，就与 PyTorch 比较；没装，就与存好的数比较。",
+            "It compares with PyTorch if that is installed, otherwise with stored numbers."),
+    True: ("要装有 PyTorch。", "It needs PyTorch."),
+}
 BESIDE = ("{files} 还要导入 {imports}，也放在一起。",
-          "{files} also import {imports}, which go there too. ")
+          "Put {imports} there too, for the imports in {files}. ")
 SOLUTION = ("参考答案另行下载，写完再打开：没有删改的 {file}。",
             "The solution, with nothing cut, is a separate download to open afterwards: {file}.")
 BOTH = ("其中 {both} 也是要导入的文件，里面有 {files} 的答案，先不要看。",
@@ -87,7 +91,8 @@ def paragraphs(exercises: faded.Exercises, folder: str, lang: int) -> tuple[str,
         BESIDE[lang].format(files=enumeration(practice(exercises, companion), lang),
                             imports=enumeration(links(folder, others), lang))
         for companion, others in imported.items() if others)
-    how = CHECK[lang].format(check=link(folder, name), beside=beside, name=name)
+    how = CHECK[lang].format(check=link(folder, name), beside=beside, name=name,
+                             torch=TORCH[exercises.needs_torch][lang])
     where = SOLUTION[lang].format(file=enumeration(links(folder, solutions), lang))
     for companion in solutions:
         if any(companion in others for others in imported.values()):

@@ -13,7 +13,8 @@ TEMPLATES = Path(__file__).with_name("templates")
 
 # a module script is linked to the pages that hold its element
 ELEMENTS = {"<predict-cell": "predict.js", "<stride-explorer": "stride-explorer.js",
-            "<graph-stepper": "graph-stepper.js", "<card-drill": "drill.js"}
+            "<graph-stepper": "graph-stepper.js", "<loader-timeline": "loader-timeline.js",
+            "<card-drill": "drill.js"}
 
 
 def configure(app, config) -> None:

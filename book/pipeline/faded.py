@@ -10,6 +10,8 @@ files, with its form:
     blanks    the lines that begin with one of `lines` are cut to `...  # blank`
     tests     the body is cut; name, signature and docstring stay
 
+`needs_torch: true` says that the check does not run without torch.
+
 Each file in which a form cuts makes one file for the reader. The cut file imports the others
 whole, so what is written in one is checked on its own; what it does not import, it does not need.
 """
@@ -54,6 +56,7 @@ class Exercises:
     check: Path
     functions: list[Exercise]
     homes: dict[str, Path]  # name of a function -> the companion it is in
+    needs_torch: bool = False  # whether the check cannot do without it
 
     def of(self, form: str, companion: Path | None = None) -> list[Exercise]:
         """The exercises of a form, in all companions or in one."""
@@ -96,6 +99,7 @@ def read(path: Path) -> Exercises:
         named = value.pop("companion")
         companions = [CODE / name for name in ([named] if isinstance(named, str) else named)]
         check = path.with_name(value.pop("check"))
+        needs_torch = bool(value.pop("needs_torch", False))
     except (yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
         raise FadeError(f"{relative(path)}: {' '.join(str(error).split())}; write companion, "
                         f"check and functions, each with name, form and lines") from None
@@ -106,7 +110,7 @@ def read(path: Path) -> Exercises:
         homes = _homes(companions, functions)
     except FadeError as error:
         raise FadeError(f"{relative(path)}: {error}") from None
-    return Exercises(companions, check, functions, homes)
+    return Exercises(companions, check, functions, homes, needs_torch)
 
 
 def _homes(companions: list[Path], functions: list[Exercise]) -> dict[str, Path]:

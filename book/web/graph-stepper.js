@@ -1,10 +1,6 @@
 // <graph-stepper>: a computation graph, forward and backward, one step at a time; readers may type
 // an expression of their own, which goes by Scalar's rules, so not where the graph is one of torch.
 //
-// Two hosts. On a page it defines the custom element and needs no kernel. In a live notebook
-// anywidget calls `render`; it loads one file from a blob, where a relative import has no base, so
-// code/inside/web_module.py joins this file and the ones it imports.
-//
 //   <graph-stepper graph='{"nodes": […]}' step="0">a table</graph-stepper>
 //
 // code/inside/graph_stepper.py describes the attribute `graph`. The table inside is what readers
@@ -14,9 +10,12 @@ import { change, draw, geometry } from "./graph/draw.js";
 import { textOf, typed } from "./graph/parse.js";
 import { stateAt } from "./graph/state.js";
 import { displayed, exactNodes, readGraph } from "./graph/steps.js";
-import { addStyle } from "./graph/style.js";
+import { STYLE } from "./graph/style.js";
 import { tableOf } from "./graph/table.js";
-import { LABELS, both, describe, inPageLanguage, isNumbered, refusalWords } from "./graph/words.js";
+import { LABELS, describe, isNumbered, refusalWords } from "./graph/words.js";
+import { Widget, define, follower } from "./widget/element.js";
+import { fitStage, goButtons, goOfKey, scrollStage } from "./widget/steps.js";
+import { both, inPageLanguage, setLabels } from "./widget/words.js";
 
 const PAUSE = 500; // ms without a key before a text is read: half-typed ones mostly are wrong
 
@@ -28,13 +27,6 @@ export const EXAMPLES = [
 ];
 
 // ------------------------------------------------------------------ the skeleton
-const ICONS = {
-  first: "M5 4v12M16 4l-8 6 8 6z", previous: "M14 4l-8 6 8 6z",
-  next: "M6 4l8 6-8 6z", last: "M15 4v12M4 4l8 6-8 6z",
-};
-const button = (go) => `<button type="button" data-go="${go}" data-label="${go}">
-  <svg viewBox="0 0 20 20" aria-hidden="true"><path d="${ICONS[go]}"/></svg>${
-  go === "next" ? `<span>${both(LABELS.next)}</span>` : ""}</button>`;
 const phase = (key) =>
   `<button type="button" data-go="${key}">${both(LABELS[key])}<small></small></button>`;
 const example = (label, n) => `<button type="button" data-example="${n}">${both(label)}</button>`;
@@ -52,7 +44,7 @@ const SKELETON = `<div class="gs-frame" role="group" data-label="stepper">
     <div class="gs-phases" role="group" data-label="phases">${
     phase("forward")}${phase("backward")}</div>
     <div class="gs-controls">
-      ${button("first")}${button("previous")}${button("next")}${button("last")}
+      ${goButtons(LABELS)}
       <input type="range" min="0" data-label="slider">
       <output></output>
     </div>
@@ -75,20 +67,15 @@ function legendOf({ engine, nodes }) {
   return `${numbers}${local.join("")}<span>${both(LABELS.digits)}</span>`;
 }
 
-const Base = globalThis.HTMLElement ?? class {}; // node imports this file to test its functions
 let serial = 0;
 
-export class GraphStepper extends Base {
+export class GraphStepper extends Widget {
   static observedAttributes = ["graph", "step"];
 
   connectedCallback() {
-    addStyle();
+    super.connectedCallback();
     if (!this.graph) this.readGraph();
-    this.language ??= new MutationObserver(() => this.graph && this.label());
-    this.language.observe(document.documentElement, { attributeFilter: ["data-lang"] });
   }
-
-  disconnectedCallback() { this.language.disconnect(); }
 
   /** Drawing anew takes the focus away: only for what is new. */
   attributeChangedCallback(name, before, after) {
@@ -134,8 +121,7 @@ export class GraphStepper extends Base {
       this.pause = setTimeout(() => this.read(), PAUSE);
     });
     this.text.addEventListener("change", () => this.pause && this.read()); // on leaving
-    this.resized = new ResizeObserver(() => this.fit());
-    this.resized.observe(this.find("stage"));
+    new ResizeObserver(([{ target }]) => fitStage(target)).observe(this.find("stage"));
   }
 
   // ---- from the reader's text to a graph
@@ -180,7 +166,7 @@ export class GraphStepper extends Base {
     this.querySelector("input").max = graph.steps.length - 1;
     this.find("legend").innerHTML = legendOf(graph);
     this.go(step);
-    this.fit();
+    fitStage(this.find("stage"));
   }
 
   // ---- from step to step
@@ -193,17 +179,17 @@ export class GraphStepper extends Base {
 
   /** Arrow keys step; in the slider the browser does it, in what scrolls they scroll. */
   press(event) {
-    const { key, target } = event, other = event.altKey || event.ctrlKey || event.metaKey;
+    const { key, target } = event;
     if (target === this.text) {
       if (key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();
       this.read();
       return;
     }
-    const to = { ArrowRight: "next", ArrowLeft: "previous", Home: "first", End: "last" }[key];
-    if (!to || other || target.matches("input, .gs-stage, .gs-table, [data-example]")) return;
+    const go = goOfKey(event, "input, .gs-stage, .gs-table, [data-example]");
+    if (!go) return;
     event.preventDefault();
-    this.edit(this.places()[to]);
+    this.edit(this.places()[go]);
   }
 
   /** A step by the reader: show it and, in the attribute's graph, tell whoever listens. */
@@ -239,22 +225,13 @@ export class GraphStepper extends Base {
 
   /** Every label in the language of the page. */
   label() {
-    for (const node of this.querySelectorAll("[data-label]")) {
-      node.setAttribute("aria-label", inPageLanguage(LABELS[node.dataset.label]));
-    }
+    if (!this.graph) return;
+    setLabels(this, LABELS);
     const { kind } = this.graph.steps[this.step];
     const [zh, en] = LABELS[kind === "forward" ? "forward" : "backward"];
     const text = this.querySelector("output").textContent;
     this.querySelector("input").setAttribute(
       "aria-valuetext", inPageLanguage([`${text}，${zh}`, `${text}, ${en}`]));
-  }
-
-  /** The stage takes the focus where it scrolls, so that a keyboard can scroll it. */
-  fit() {
-    const stage = this.find("stage");
-    const wide = stage.scrollWidth > stage.clientWidth;
-    const scrolls = wide || stage.scrollHeight > stage.clientHeight;
-    if (scrolls) stage.tabIndex = 0; else stage.removeAttribute("tabindex");
   }
 
   /** Scroll the stage, never the page, until the node that changed is in sight. */
@@ -267,30 +244,11 @@ export class GraphStepper extends Base {
       (from - room < low ? from - room - low : to + room > high ? to + room - high : 0);
     const left = shift(box.left, box.right, frame.left, frame.right);
     const top = shift(box.top, box.bottom, frame.top, frame.bottom);
-    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    stage.scrollBy({ left, top, behavior: calm ? "instant" : "smooth" });
+    scrollStage(stage, left, top);
   }
 }
 
-if (globalThis.customElements && !customElements.get("graph-stepper")) {
-  customElements.define("graph-stepper", GraphStepper);
-}
+define("graph-stepper", GraphStepper, STYLE);
 
-// ------------------------------------------------------------------ the live notebook
-/** anywidget's entry: the kernel's traits and the element's attributes follow each other. */
-function render({ model, el }) {
-  const stepper = document.createElement("graph-stepper");
-  const pull = () => GraphStepper.observedAttributes.forEach(
-    (name) => stepper.setAttribute(name, model.get(name)));
-  const push = ({ detail }) => {
-    model.set("step", detail.step);
-    model.save_changes();
-  };
-  pull();
-  model.on("change:step", pull);
-  stepper.addEventListener("step-change", push);
-  el.append(stepper);
-  return () => model.off("change:step", pull);
-}
-
+const render = follower("graph-stepper", GraphStepper.observedAttributes, "step-change");
 export default { render };

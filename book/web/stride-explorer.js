@@ -1,10 +1,6 @@
 // <stride-explorer>: type a chain of operations, or a shape, strides and an offset; see which cell
 // each element reads, which bytes it has, and which step copied.
 //
-// Two hosts. On a page it defines the custom element and needs no kernel. In a live notebook
-// anywidget calls `render`; it loads one file from a blob, where a relative import has no base, so
-// code/inside/web_module.py joins this file and the ones it imports.
-//
 //   <stride-explorer shape="3,4" strides="4,1" offset="0" size="12">a table</stride-explorer>
 //   <stride-explorer chain="torch.arange(12).view(3, 4).t()" itemsize="8">a table</stride-explorer>
 //
@@ -15,11 +11,13 @@ import {
   address, contiguousStrides, indices, numel, parseInts, readers, undrawable,
 } from "./strides/layout.js";
 import { run } from "./strides/operations.js";
-import { addStyle } from "./strides/style.js";
+import { STYLE } from "./strides/style.js";
 import {
-  KINDS, LABELS, at, both, byteWords, cellWords, contiguityWords, formula, gapWords, html,
-  inPageLanguage, memoryWords, numbers, overlapWords, refusalWords, storageWords, tuple,
+  KINDS, LABELS, at, byteWords, cellWords, contiguityWords, formula, gapWords, memoryWords, numbers,
+  overlapWords, refusalWords, storageWords, tuple,
 } from "./strides/words.js";
+import { Widget, define, follower } from "./widget/element.js";
+import { both, html, inPageLanguage, setLabels } from "./widget/words.js";
 
 const ITEMSIZES = [1, 2, 4, 8, 16];
 const PAUSE = 500; // ms without a key before a chain is called wrong: half-typed ones always are
@@ -123,21 +121,18 @@ function stepButton({ text, kind, state }, k) {
     layout}<span class="se-kind se-kind-${kind}">${both(KINDS[kind])}</span></button></li>`;
 }
 
-const Base = globalThis.HTMLElement ?? class {}; // node imports this file to test the rules
 let serial = 0;
 
-class StrideExplorer extends Base {
+class StrideExplorer extends Widget {
   static observedAttributes = ["shape", "strides", "offset", "size", "chain", "itemsize"];
 
   connectedCallback() {
-    addStyle();
+    super.connectedCallback();
     if (!this.view) this.build();
     this.readAttributes();
-    this.language ??= new MutationObserver(() => this.paint());
-    this.language.observe(document.documentElement, { attributeFilter: ["data-lang"] });
   }
 
-  disconnectedCallback() { this.language.disconnect(); }
+  label() { this.paint(); }
 
   // Attributes change one by one: read them together, so that no half-changed view is judged.
   attributeChangedCallback() {
@@ -408,9 +403,7 @@ class StrideExplorer extends Base {
       const copied = Boolean(this.state.storage.by), last = i === PRESETS.length - 1;
       button.setAttribute("aria-pressed", copied === last && equal(PRESETS[i].view, this.view));
     });
-    for (const node of this.querySelectorAll("[data-label]")) {
-      node.setAttribute("aria-label", inPageLanguage(LABELS[node.dataset.label]));
-    }
+    setLabels(this, LABELS);
   }
 
   /** The bytes of the lit cell, and to whom the picked one belongs. */
@@ -495,25 +488,7 @@ class StrideExplorer extends Base {
   }
 }
 
-if (globalThis.customElements && !customElements.get("stride-explorer")) {
-  customElements.define("stride-explorer", StrideExplorer);
-}
+define("stride-explorer", StrideExplorer, STYLE);
 
-// ------------------------------------------------------------------ the live notebook
-/** anywidget's entry: the kernel's traits and the element's attributes follow each other. */
-function render({ model, el }) {
-  const explorer = document.createElement("stride-explorer");
-  const names = StrideExplorer.observedAttributes;
-  const pull = () => names.forEach((name) => explorer.setAttribute(name, model.get(name)));
-  const push = ({ detail }) => {
-    names.forEach((name) => model.set(name, detail[name]));
-    model.save_changes();
-  };
-  pull();
-  names.forEach((name) => model.on(`change:${name}`, pull));
-  explorer.addEventListener("view-change", push);
-  el.append(explorer);
-  return () => names.forEach((name) => model.off(`change:${name}`, pull));
-}
-
+const render = follower("stride-explorer", StrideExplorer.observedAttributes, "view-change");
 export default { render };

@@ -15,6 +15,8 @@ WIDTH, LEAD, ROW, LINE = 373, 16, 26, 24  # px: picture, a line of text, a tenso
 BOX = 66  # left edge of the boxes of the tensors
 FIELDS = (90, 161, 275, 350)  # middles of value, requires_grad, grad_fn, .grad
 RUN = (26, 213, 258, 283)  # node (left), waits for (middle), gets (middle), frees (left)
+MIDDLE = {"text_anchor": "middle"}
+ANCHORS = ({}, MIDDLE, MIDDLE, {})  # of the columns of RUN
 
 
 # ---------------------------------------------------------------- what is drawn
@@ -163,10 +165,6 @@ def draw_engine(runs, y):
                   for x, cell, middle in zip(RUN, cells, ANCHORS, strict=True)]
         y += LINE
     return "\n".join(parts), y + 4
-
-
-MIDDLE = {"text_anchor": "middle"}
-ANCHORS = ({}, MIDDLE, MIDDLE, {})  # of the columns of RUN
 
 
 def describe(names, boxes, runs):

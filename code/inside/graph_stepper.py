@@ -35,10 +35,12 @@ import json
 import math
 from dataclasses import dataclass
 from html import escape
+from itertools import count
 
 import anywidget
 from traitlets import Int, TraitError, Unicode, validate
 
+from inside.fallback import attribute, both, table
 from inside.web_module import WEB, joined_module
 
 LIMIT = 24  # nodes that a reader can still follow one by one
@@ -194,11 +196,6 @@ def bracketed(value):
     return f"({text})" if text.startswith("-") else text
 
 
-def both(zh, en):
-    zh, en = f'class="lang-zh" lang="zh-Hans">{zh}', f'class="lang-en" lang="en">{en}'
-    return f"<span {zh}</span> <span {en}</span>"
-
-
 HEAD = [both("节点", "node"), both("名字", "label"), both("运算", "op"),
         both("操作数 × 局部导数", "operand × local derivative"), both("值", "value"), "grad"]
 OPERANDS = both("操作数", "operands")
@@ -207,24 +204,14 @@ CAPTION = both("计算图：值与反向之后的梯度", "The graph: values, an
 
 def fallback(graph, step, rows):
     """The custom element with the final table inside, for pages without JavaScript."""
-    data = json.dumps(graph, ensure_ascii=False, separators=(",", ":"))
-    quoted = escape(data, quote=False).replace("'", "&#39;")
     head = HEAD if "engine" not in graph else [*HEAD[:3], OPERANDS, *HEAD[4:]]
-    return (f"<graph-stepper step=\"{step}\" graph='{quoted}'>\n{table(rows, head)}\n"
-            "</graph-stepper>")
+    return (f"<graph-stepper step=\"{step}\" graph='{attribute(graph)}'>\n"
+            f"{table(CAPTION, head, map(cells_of, count(), rows))}\n</graph-stepper>")
 
 
-def table(rows, head=HEAD):
-    """One row per node, oldest first, with the gradient it ends with."""
-    cells = "".join(f'<th scope="col">{words}</th>' for words in head)
-    top = f"<table><caption>{CAPTION}</caption>\n<tr>{cells}</tr>"
-    return "\n".join([top, *(table_row(n, *row) for n, row in enumerate(rows)), "</table>"])
-
-
-def table_row(number, label, op, *rest):
-    op = f"<code>{escape(op)}</code>" if op else both("叶子", "leaf")
-    cells = "".join(f"<td>{cell}</td>" for cell in (escape(label), op, *map(escape, rest)))
-    return f'<tr><th scope="row">#{number}</th>{cells}</tr>'
+def cells_of(number, row):
+    label, op, *rest = map(escape, row)
+    return [f"#{number}", label, f"<code>{op}</code>" if op else both("叶子", "leaf"), *rest]
 
 
 # ---------------------------------------------------------------- the widget

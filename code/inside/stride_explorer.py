@@ -15,6 +15,7 @@ import torch
 from ipywidgets.widgets.trait_types import TypedTuple
 from traitlets import Int, TraitError, Unicode, observe, validate
 
+from inside.fallback import both, table
 from inside.tensor_chain import ChainError, chain_on, length_of, run_chain
 from inside.web_module import WEB, joined_module
 
@@ -221,26 +222,21 @@ def fallback(view):
     if view.itemsize != StrideExplorer.itemsize.default_value:
         attributes["itemsize"] = view.itemsize
     listed = " ".join(f'{name}="{value}"' for name, value in attributes.items())
-    return f"<stride-explorer {listed}>\n{table(view)}\n</stride-explorer>"
+    return f"<stride-explorer {listed}>\n{addresses(view)}\n</stride-explorer>"
 
 
-def table(view):
+def addresses(view):
     """One row per index of the leading dimensions, one column per index of the last."""
     *lead, columns = view.shape or (1,)  # the one element of a 0-dim tensor has no index
-    head = "".join(f'<th scope="col">{j if view.shape else ""}</th>' for j in range(columns))
-    rows = [table_row(view, index) for index in product(*map(range, lead))]
-    corner = f"t[{', '.join('ijklmn'[: len(view.shape)]) or '()'}]"
-    caption = (
-        '<span class="lang-zh" lang="zh-Hans">每个元素落在存储的几号格</span> '
-        '<span class="lang-en" lang="en">The storage cell of each element, by number</span>'
-    )
-    top = f'<tr><th scope="col"><code>{corner}</code></th>{head}</tr>'
-    return "\n".join([f"<table><caption>{caption}</caption>", top, *rows, "</table>"])
+    corner = f"<code>t[{', '.join('ijklmn'[: len(view.shape)]) or '()'}]</code>"
+    caption = both("每个元素落在存储的几号格", "The storage cell of each element, by number")
+    rows = (address_row(view, index) for index in product(*map(range, lead)))
+    return table(caption, [corner, *(range(columns) if view.shape else [""])], rows)
 
 
-def table_row(view, index):
+def address_row(view, index):
     """Addresses along the last dimension at the leading `index`; without one the row is `t`."""
     *lead, step = view.strides or (0,)
     start = view.offset + sum(i * s for i, s in zip(index, lead, strict=True))
-    cells = "".join(f"<td>{start + j * step}</td>" for j in range(prod(view.shape[-1:])))
-    return f'<tr><th scope="row">{", ".join(map(str, index)) or "t"}</th>{cells}</tr>'
+    return [", ".join(map(str, index)) or "t",
+            *(start + j * step for j in range(prod(view.shape[-1:])))]

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 WEB = Path(__file__).resolve().parents[2] / "book" / "web"
-IMPORT = re.compile(r'^import [^;]* from "(\./[^"]*)";\n', re.MULTILINE)
+IMPORT = re.compile(r'^import [^;]* from "(\.\.?/[^"]*)";\n', re.MULTILINE)
 
 
 def joined_module(main):

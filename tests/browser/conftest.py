@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import defaultdict
 
 import pytest
 from playwright.sync_api import sync_playwright
@@ -11,6 +12,8 @@ from book.pipeline.paths import ROOT, SITE, is_section
 from book.pipeline.serve import served
 
 NO_SITE = "no site in _build/html; run make site"
+
+DESKTOP = {"width": 1280, "height": 720}
 
 # Runs before any script of a page: what is settled when the parser reaches <body>.
 AT_BODY = """new MutationObserver((_, observer) => {
@@ -70,44 +73,92 @@ def browser():
         browser.close()
 
 
-class Visitor:
-    """A reader: a browser context that blocks other hosts and notes what goes wrong."""
+class Seat:
+    """A browser context that blocks other hosts; one reader after another may sit in it.
+
+    A new renderer takes about 0.8 s of processor time to warm up (fonts, scripts), which is more
+    than most tests do, so that a seat is cleaned and kept: `clean` leaves nothing of a reader.
+    """
 
     def __init__(self, browser, site, **options):
-        self.site, self.foreign, self.errors = site, [], []
-        self.context = browser.new_context(**{"locale": "en-US", **options})
+        self.site, self.reader, self.readers = site, None, 0
+        self.context = browser.new_context(**options)
         self.context.set_default_timeout(10_000)
         self.context.add_init_script(AT_BODY)
         self.context.route(re.compile(f"^(?!{re.escape(site)})"), lambda route: route.abort())
         self.context.on("request", self.note)
-        self.context.on("weberror", lambda event: self.errors.append(str(event.error)))
+        self.context.on("weberror", lambda event: self.reader.errors.append(str(event.error)))
         self.context.on("console", lambda message: message.type in ("error", "warning")
-                        and self.errors.append(message.text))
+                        and self.reader.errors.append(message.text))
 
     def note(self, request):
         if not request.url.startswith((self.site, "data:")):
-            self.foreign.append(request.url)
+            self.reader.foreign.append(request.url)
+
+    def clean(self):
+        """Leave one empty tab and nothing stored; False if nobody should sit here again."""
+        self.readers += 1
+        first, *others = self.context.pages or [self.context.new_page()]
+        for page in others:
+            page.close()
+        first.goto("about:blank")
+        session = self.context.new_cdp_session(first)
+        session.send("Storage.clearDataForOrigin",
+                     {"origin": self.site.rstrip("/"), "storageTypes": "all"})
+        session.detach()
+        real = first.evaluate("String(setTimeout).includes('[native code]')")  # no fake clock
+        return real and self.readers < 40  # what a renderer keeps of old pages is given back
+
+
+class Visitor:
+    """A reader: the pages are opened as in a new browser, and what goes wrong is noted."""
+
+    def __init__(self, seat, media, viewport):
+        self.site, self.foreign, self.errors = seat.site, [], []
+        self.seat, self.media, self.viewport, self.alone = seat, media, viewport, False
+        seat.reader = self
+
+    @property
+    def context(self):
+        """The browser context; a test that asks for it may change it, so nobody sits there next."""
+        self.alone = True
+        return self.seat.context
 
     def open(self, path, lang=None):
         """A page of the site, loaded and its scripts run."""
-        page = self.context.new_page()
+        blank = [page for page in self.seat.context.pages if page.url == "about:blank"]
+        page = (blank or [self.seat.context.new_page()])[0]
+        page.set_viewport_size(self.viewport)
+        page.emulate_media(media="null", **self.media)
         page.goto(f"{self.site}{path}" + (f"?lang={lang}" if lang else ""))
         return page
 
 
-@pytest.fixture
-def visit(browser, site):
-    """Make visitors; afterwards none of them may have met an error or asked another host."""
-    visitors = []
+@pytest.fixture(scope="session")
+def seats():
+    """Free seats by the options that a context cannot change later."""
+    return defaultdict(list)
 
-    def make(**options):
-        visitors.append(Visitor(browser, site, **options))
-        return visitors[-1]
+
+@pytest.fixture
+def visit(browser, site, seats):
+    """Make visitors; afterwards none of them may have met an error or asked another host."""
+    taken = []
+
+    def make(color_scheme="light", reduced_motion="no-preference", viewport=DESKTOP, **options):
+        kind = tuple(sorted({"locale": "en-US", **options}.items()))
+        seat = seats[kind].pop() if seats[kind] else Seat(browser, site, **dict(kind))
+        media = {"color_scheme": color_scheme, "reduced_motion": reduced_motion}
+        taken.append((kind, Visitor(seat, media, viewport)))
+        return taken[-1][1]
 
     yield make
-    for visitor in visitors:
-        visitor.context.close()
-    assert [visitor.foreign + visitor.errors for visitor in visitors] == [[] for _ in visitors]
+    for kind, visitor in taken:
+        if not visitor.alone and visitor.seat.clean():
+            seats[kind].append(visitor.seat)
+        else:
+            visitor.seat.context.close()
+    assert [visitor.foreign + visitor.errors for _, visitor in taken] == [[] for _ in taken]
 
 
 @pytest.fixture

@@ -52,14 +52,32 @@ def test_on_a_phone_what_scrolls_can_be_reached_and_buttons_are_large_enough(
     assert found == []
 
 
+def is_dark(page):
+    return luminance(page.evaluate(BACKGROUND)) < 0.1
+
+
+def turn(page, scheme):
+    """The system changes its theme, and the page follows without being loaded again."""
+    page.emulate_media(color_scheme=scheme)
+    page.wait_for_function("s => document.documentElement.dataset.theme === s", arg=scheme)
+
+
 @pytest.mark.parametrize(("scheme", "dark"), [("light", False), ("dark", True)])
-def test_the_page_follows_the_system_theme(visit, page_path, scheme, dark):
-    page = visit(color_scheme=scheme).open(page_path)
-    assert (luminance(page.evaluate(BACKGROUND)) < 0.1) == dark
+def test_the_page_is_opened_in_the_system_theme(visit, template_page, scheme, dark):
+    assert is_dark(visit(color_scheme=scheme).open(template_page)) == dark
 
 
-def test_the_theme_button_works_and_is_remembered(visit, page_path):
-    page = visit(color_scheme="light").open(page_path)
+def test_the_page_follows_the_system_theme(visit, page_path):
+    page = visit(color_scheme="dark").open(page_path)
+    followed = [is_dark(page)]
+    for scheme in ("light", "dark"):
+        turn(page, scheme)
+        followed.append(is_dark(page))
+    assert followed == [True, False, True]
+
+
+def test_the_theme_button_works_and_is_remembered(visit, template_page):
+    page = visit(color_scheme="light").open(template_page)
     button = page.locator(".theme-switch-button:visible")
     for _ in range(3):
         button.click()
@@ -78,12 +96,17 @@ SVG_TEXTS = """() => [...document.querySelectorAll('figure.drawing text')].map((
 })"""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_text_of_drawings_is_legible(visit, section, scheme):
-    texts = visit(color_scheme=scheme).open(section).evaluate(SVG_TEXTS)
-    for fill, opacity, ground in texts:
-        ink = [opacity * f + (1 - opacity) * g for f, g in zip(rgb(fill), rgb(ground), strict=True)]
-        assert contrast(f"rgb({', '.join(str(round(c)) for c in ink)})", ground) >= 4.5
+def test_the_text_of_drawings_is_legible(visit, section):
+    page = visit(reduced_motion="reduce").open(section)
+    for scheme in ("light", "dark"):
+        turn(page, scheme)
+        texts = page.evaluate(SVG_TEXTS)
+        assert all((luminance(ground) < 0.1) == (scheme == "dark") for _, _, ground in texts)
+        for fill, opacity, ground in texts:
+            ink = [opacity * f + (1 - opacity) * g
+                   for f, g in zip(rgb(fill), rgb(ground), strict=True)]
+            seen = contrast(f"rgb({', '.join(str(round(c)) for c in ink)})", ground)
+            assert seen >= 4.5, (scheme, fill, opacity)
 
 
 def rgb(colour):

@@ -11,16 +11,17 @@ def bare(visit):
     return visit(java_script_enabled=False).open
 
 
-def test_both_languages_show_and_the_switch_is_hidden(bare, page_path):
+def test_both_languages_show_dark_on_light_and_the_switch_is_hidden(bare, page_path):
     page = bare(page_path)
     hidden = page.evaluate("""() => [...document.querySelectorAll('.lang-zh, .lang-en')].filter(
       (element) => getComputedStyle(element).display === 'none').length""")
     assert hidden == 0
     assert page.locator("h1 .lang-zh:visible").count() == 1
     assert not page.locator(".lang-switch, .theme-switch-button").locator("visible=true").count()
+    text_is_dark_on_light(page)
 
 
-def test_options_can_be_read_and_outputs_opened(bare, section):
+def test_options_can_be_read_and_outputs_and_cards_opened(bare, section):
     page = bare(section)
     cells = page.locator("predict-cell").all()
     assert cells
@@ -31,6 +32,9 @@ def test_options_can_be_read_and_outputs_opened(bare, section):
         assert not output.is_visible()
         cell.locator("summary").first.click()
         assert output.is_visible()
+    card = page.locator("article.card").first
+    card.locator("summary").first.click()
+    assert card.locator(".card-answer").is_visible()
 
 
 def test_the_explorer_is_a_table_of_addresses(bare):
@@ -40,14 +44,8 @@ def test_the_explorer_is_a_table_of_addresses(bare):
     assert table.locator("td").all_inner_texts() == [str(address) for address in range(12)]
 
 
-def test_a_card_opens(bare, section):
-    card = bare(section).locator("article.card").first
-    card.locator("summary").first.click()
-    assert card.locator(".card-answer").is_visible()
-
-
-def test_text_is_dark_on_light(bare, page_path):
-    colour, ground = bare(page_path).evaluate("""() => {
+def text_is_dark_on_light(page):
+    colour, ground = page.evaluate("""() => {
       const { color, backgroundColor } = getComputedStyle(document.body);
       return [color, backgroundColor];
     }""")

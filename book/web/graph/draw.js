@@ -1,6 +1,7 @@
 // The drawing as SVG: boxes for nodes, curves for edges.
 import { bracket, stateAt, target } from "./state.js";
-import { LABELS, MARKS, escape, expression, isNumbered, nameOf } from "./words.js";
+import { LABELS, MARKS, expression, isNumbered, nameOf } from "./words.js";
+import { escape } from "../widget/words.js";
 
 const CHARACTER = 7.25; // width of a letter at 12 px in the monospaced fonts we ask for
 const PAD = 10, LINE = 16, TOP = 21, BETWEEN = 26, GAP = 50, LONGEST = 14;

@@ -1,18 +1,6 @@
-// Every word of the stepper, as pairs [Chinese, English]. `code` and **bold** become elements.
+// Every word of the stepper, as pairs [Chinese, English].
 import { LIMIT, NAMED } from "./scalar.js";
 import { bracket, byNumber, stateAt } from "./state.js";
-
-export const escape = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt()};`);
-const html = (text) => escape(text)
-  .replace(/`(.+?)`/g, "<code>$1</code>").replace(/\*\*(\S.*?)\*\*/g, "<b>$1</b>");
-export const both = ([zh, en]) => `<span class="lang-zh" lang="zh-Hans">${html(zh)}</span> `
-  + `<span class="lang-en" lang="en">${html(en)}</span>`;
-
-/** One string in the language of the page, for aria-label; both where the page shows both. */
-export function inPageLanguage([zh, en]) {
-  const lang = document.documentElement.dataset.lang;
-  return (lang === "zh" ? zh : lang === "en" ? en : `${zh} / ${en}`).replaceAll("`", "");
-}
 
 /** The AccumulateGrad of a leaf has the largest number there is: its place here says nothing. */
 export const isNumbered = ({ engine }, { op }) => !engine || Boolean(op);

@@ -1,50 +1,27 @@
-// How the explorer looks, on the page (pst: its theme) and in JupyterLab (jp).
-const STYLE = `
-stride-explorer {
-  display: block; width: 100%; margin-block: 1.25rem; container-type: inline-size;
-  --se-text: var(--pst-color-text-base, var(--jp-ui-font-color1, CanvasText));
-  --se-quiet: var(--pst-color-text-muted, var(--jp-ui-font-color1, CanvasText));
-  --se-ground: var(--pst-color-background, var(--jp-layout-color0, Canvas));
-  --se-accent: var(--pst-color-primary, var(--jp-brand-color1, LinkText));
-  --se-line: color-mix(in srgb, var(--se-text) 28%, transparent);
-  --se-edge: color-mix(in srgb, var(--se-text) 58%, transparent);
-  --se-mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;
-}
-html[data-lang=zh] stride-explorer .lang-en,
-html[data-lang=en] stride-explorer .lang-zh { display: none; }
-html:not([data-lang=zh], [data-lang=en]) stride-explorer {
-  .lang-zh + .lang-en { margin-inline-start: .5em; }
-  :is(dd, .se-error, .se-owners) > span { display: block; margin: 0 !important; }
+// How the explorer looks.
+export const STYLE = `
+html:not([data-lang=zh], [data-lang=en]) stride-explorer :is(dd, .se-error, .se-owners) > span {
+  display: block;
 }
 stride-explorer .se-frame {
-  padding: 1rem; border: 1px solid var(--se-line); border-radius: .6rem;
-  color: var(--se-text); background: var(--se-ground); font-size: .9375rem; line-height: 1.5;
-  p, dl, dd, dt { margin: 0; font-weight: inherit; }
-  code, b, sup, small { all: unset; }
-  code, input, textarea, select, .se-cell, .se-axis, .se-formula { font-family: var(--se-mono); }
-  code { font-size: .92em; }
+  .se-cell, .se-axis, .se-formula { font-family: var(--w-mono); }
   b, .se-which { font-weight: 650; }
-  dt, label, small, .se-heading, .se-lead, .se-axis, .se-hint, .se-legend {
-    color: var(--se-quiet);
-  }
-  label, .se-heading, .se-hint, .se-legend { font-size: .8125rem; }
-  :is(button, input, textarea, select, .se-cell):focus-visible {
-    outline: 2px solid var(--se-accent); outline-offset: 2px;
-  }
+  dt, small, .se-heading, .se-lead, .se-axis, .se-hint { color: var(--w-quiet); }
+  .se-heading, .se-hint { font-size: .8125rem; }
 
   .se-presets {
     display: grid; grid-template-columns: repeat(auto-fill, minmax(10.5rem, 1fr)); gap: .4rem;
   }
   button {
     display: grid; gap: .1rem; align-content: start; padding: .4rem .5rem; text-align: start;
-    border: 1px solid var(--se-line); border-radius: .4rem; background: none;
+    border: 1px solid var(--w-line); border-radius: .4rem; background: none;
     color: inherit; font: inherit; line-height: 1.35; cursor: pointer;
-    code { font-size: .75rem; color: var(--se-quiet); overflow-wrap: anywhere; }
+    code { font-size: .75rem; color: var(--w-quiet); overflow-wrap: anywhere; }
   }
-  button:hover { border-color: var(--se-accent); }
+  button:hover { border-color: var(--w-accent); }
   button[aria-pressed=true] {
-    border-color: var(--se-accent); box-shadow: inset 3px 0 var(--se-accent);
-    background: color-mix(in srgb, var(--se-accent) 12%, transparent);
+    border-color: var(--w-accent); box-shadow: inset 3px 0 var(--w-accent);
+    background: color-mix(in srgb, var(--w-accent) 12%, transparent);
   }
   .se-presets [aria-pressed=true] > span { font-weight: 650; }
 
@@ -53,23 +30,11 @@ stride-explorer .se-frame {
   .se-row, .se-strides { display: flex; flex-wrap: wrap; align-items: end; gap: .6rem .75rem; }
   .se-strides:empty { display: none; }
   .se-chain { flex: 1 1 16rem; }
-  label { display: grid; gap: .2rem; margin: 0; }
-  input, textarea, select {
-    box-sizing: border-box; width: 5.25rem; height: 2.25rem; margin: 0; padding: 0 .5rem;
-    border: 1px solid var(--se-edge); border-radius: .4rem;
-    color: var(--se-text); background: var(--se-ground); font-size: 1rem;
-  }
+  input, textarea, select { width: 5.25rem; height: 2.25rem; padding: 0 .5rem; }
   textarea {
     width: 100%; height: auto; min-height: 2.25rem; padding: .35rem .5rem; line-height: 1.4;
-    field-sizing: content; resize: none; overflow-wrap: anywhere;
   }
   input[name=shape] { width: 7.5rem; }
-  [aria-invalid=true] { border: 2px dashed var(--se-text); }
-  .se-error:not(:empty) {
-    padding: .4rem .75rem; border-inline-start: 3px solid var(--se-text);
-    background: color-mix(in srgb, var(--se-text) 8%, transparent);
-    > em { display: block; font-style: normal; color: var(--se-quiet); font-size: .8125rem; }
-  }
 
   .se-steps {
     display: grid; grid-template-columns: auto repeat(4, max-content) 1fr; gap: .25rem;
@@ -84,14 +49,11 @@ stride-explorer .se-frame {
   .se-kind { justify-self: start; font-size: .8125rem; }
   .se-kind-copy {
     padding-inline: .4rem; border-radius: .3rem;
-    color: var(--se-ground); background: var(--se-text);
+    color: var(--w-ground); background: var(--w-text);
   }
   .se-kind-refused { font-weight: 650; }
 
-  .se-picture { margin-top: 1rem; padding-top: .85rem; border-top: 1px solid var(--se-line); }
-  &[data-stale] .se-picture { /* dimmed and grey, yet the text keeps its contrast */
-    opacity: .74; --se-quiet: var(--se-text); --se-accent: var(--se-edge);
-  }
+  .se-picture { margin-top: 1rem; padding-top: .85rem; border-top: 1px solid var(--w-line); }
   .se-stage {
     display: grid; gap: 1rem 2rem;
     grid-template-columns: minmax(0, max-content) minmax(14rem, 1fr);
@@ -105,32 +67,32 @@ stride-explorer .se-frame {
   [role=rowgroup] > div, .se-storage { display: flex; gap: 4px; }
   [role=rowgroup] > div + div { margin-top: 4px; }
   .se-storage { flex-wrap: wrap; }
-  .se-lead { font: .75rem var(--se-mono); }
+  .se-lead { font: .75rem var(--w-mono); }
   .se-axis { flex: none; width: 2.5rem; text-align: center; font-size: .75rem; }
   .se-axis:first-child { align-self: center; width: 1.5rem; text-align: start; }
   .se-cell {
     position: relative; flex: none; display: inline-grid; place-items: center;
     box-sizing: border-box; width: 2.5rem; height: 2.25rem;
-    border: 1px solid var(--se-edge); border-radius: .3rem; font-variant-numeric: tabular-nums;
+    border: 1px solid var(--w-edge); border-radius: .3rem; font-variant-numeric: tabular-nums;
     cursor: pointer; transition: background-color .12s;
   }
   .se-unused {
     border-style: dashed; background: repeating-linear-gradient(135deg, transparent 0 5px,
-      color-mix(in srgb, var(--se-text) 10%, transparent) 5px 6px);
+      color-mix(in srgb, var(--w-text) 10%, transparent) 5px 6px);
   }
   .se-lit {
-    border: 2px solid var(--se-accent); font-weight: 700;
-    background: color-mix(in srgb, var(--se-accent) 20%, transparent);
+    border: 2px solid var(--w-accent); font-weight: 700;
+    background: color-mix(in srgb, var(--w-accent) 20%, transparent);
   }
-  .se-picked { box-shadow: 0 0 0 2px var(--se-ground), 0 0 0 4px var(--se-accent); }
+  .se-picked { box-shadow: 0 0 0 2px var(--w-ground), 0 0 0 4px var(--w-accent); }
   sup, .se-cell[data-readers]::after {
-    padding: 0 .2rem; border: 1px solid var(--se-edge); border-radius: .3rem;
-    font: .6875rem/1.25 var(--se-mono); background: var(--se-ground);
+    padding: 0 .2rem; border: 1px solid var(--w-edge); border-radius: .3rem;
+    font: .6875rem/1.25 var(--w-mono); background: var(--w-ground);
   }
   .se-copied .se-cell { height: 2.6rem; line-height: 1.2; }
   .se-copied .se-cell::before {
     content: attr(data-value); order: 1; font-size: .6875rem; line-height: 1;
-    font-weight: 400; color: var(--se-quiet);
+    font-weight: 400; color: var(--w-quiet);
   }
   .se-cell[data-readers]::after {
     content: attr(data-readers); position: absolute; inset: -.45rem -.3rem auto auto;
@@ -144,7 +106,6 @@ stride-explorer .se-frame {
   .se-formula small { font-size: .75rem; font-weight: 400; }
   .se-formula > div { width: 100%; font-size: .875rem; }
   .se-hint { margin-top: .5rem; }
-  .se-legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin-top: .6rem; }
   .se-legend :is(.se-cell, sup) { margin-inline-end: .5rem; cursor: default; }
   .se-legend .se-cell { width: 1.25rem; height: 1.1rem; vertical-align: -.2rem; }
   .se-live { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
@@ -158,7 +119,7 @@ stride-explorer .se-frame {
 
   dl {
     display: grid; gap: .35rem;
-    margin-top: 1rem; padding-top: .85rem; border-top: 1px solid var(--se-line);
+    margin-top: 1rem; padding-top: .85rem; border-top: 1px solid var(--w-line);
   }
   dl > div { display: grid; grid-template-columns: 8.5rem 1fr; gap: 0 1rem; }
   @container (max-width: 36rem) {
@@ -178,10 +139,3 @@ stride-explorer .se-frame {
 }
 @media (prefers-reduced-motion: reduce) { stride-explorer .se-frame .se-cell { transition: none; } }
 `;
-
-export function addStyle() {
-  if (document.getElementById("stride-explorer-style")) return;
-  const style = document.createElement("style");
-  Object.assign(style, { id: "stride-explorer-style", textContent: STYLE });
-  document.head.append(style);
-}

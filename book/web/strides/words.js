@@ -1,20 +1,8 @@
-// Every word of the explorer, as pairs [Chinese, English]. `code` and **bold** become elements.
+// Every word of the explorer, as pairs [Chinese, English].
 import {
   DIMS, LIMIT, address, channelsLast, contiguity, numel, readers,
 } from "./layout.js";
 import { METHODS } from "./operations.js";
-
-const escape = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt()};`);
-export const html = (text) => escape(text)
-  .replace(/`(.+?)`/g, "<code>$1</code>").replace(/\*\*(.+?)\*\*/g, "<b>$1</b>");
-export const both = ([zh, en]) => `<span class="lang-zh" lang="zh-Hans">${html(zh)}</span>`
-  + `<span class="lang-en" lang="en">${html(en)}</span>`;
-
-/** One string in the language of the page, for aria-label; both where the page shows both. */
-export function inPageLanguage([zh, en]) {
-  const lang = document.documentElement.dataset.lang;
-  return (lang === "zh" ? zh : lang === "en" ? en : `${zh} / ${en}`).replace(/`|\*\*/g, "");
-}
 
 export const tuple = (a) => `(${a.join(", ")}${a.length === 1 ? "," : ""})`;
 export const at = (index) => `\`t[${index.join(", ") || "()"}]\``;

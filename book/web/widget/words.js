@@ -1,0 +1,21 @@
+// A text in both languages is a pair [Chinese, English]; `code` and **bold** become elements.
+export const escape = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt()};`);
+export const html = (text) => escape(text)
+  .replace(/`(.+?)`/g, "<code>$1</code>").replace(/\*\*(\S.*?)\*\*/g, "<b>$1</b>");
+export const both = ([zh, en]) => (zh === en ? html(en)
+  : `<span class="lang-zh" lang="zh-Hans">${html(zh)}</span> `
+  + `<span class="lang-en" lang="en">${html(en)}</span>`);
+
+/** One string in the language of the page, for aria-label; both where the page shows both. */
+export function inPageLanguage([zh, en]) {
+  const lang = document.documentElement.dataset.lang;
+  const text = lang === "zh" || zh === en ? zh : lang === "en" ? en : `${zh} / ${en}`;
+  return text.replace(/`|\*\*/g, "");
+}
+
+/** Name the elements below `root` whose `data-label` is a key of `labels`. */
+export function setLabels(root, labels) {
+  for (const node of root.querySelectorAll("[data-label]")) {
+    node.setAttribute("aria-label", inPageLanguage(labels[node.dataset.label]));
+  }
+}
