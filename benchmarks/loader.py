@@ -7,6 +7,9 @@ A figure is the median over rounds of one epoch, workers kept alive, after an ep
 each round both loaders run with each number of workers, one after the other, and then memory is
 copied: by one thread, and by two at once. The consumer reads one element of each batch, and keeps
 the labels, which are checked when the clock has stopped.
+
+glibc is told to keep what is freed: whether it gives a batch's memory back to the kernel depends
+on the history of the process, and then rows without workers can be several times slower.
 """
 
 from __future__ import annotations
@@ -41,6 +44,7 @@ COLUMNS = [
     {"key": "gb", "zh": "GB/秒", "en": "GB a second"},
     {"key": "share", "zh": "占内存复制速度的比例", "en": "share of copying memory"},
 ]
+KEEP = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
 BUDGETS = {"cheap": 2.5, "heavy": 1.0, "large": 4.0}  # least ratio with two workers each
 SHARE = 0.9  # of what copying memory reaches, on large
 
@@ -267,4 +271,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    if not KEEP.items() <= os.environ.items():    # glibc reads them when a program starts
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], os.environ | KEEP)
     sys.exit(main())
