@@ -1,9 +1,10 @@
 """Ways in which a program stops using a loader, each run by a test in a process of its own.
 
-    python -m tests.loader_scenarios NAME METHOD
+    python -m tests.loader_scenarios NAME METHOD FILE
 
-prints "ready" when workers are busy, then, where the program goes on, a JSON object of what it
-still has: {"children": 0, "descriptors": 0}, the latter against before.
+writes the id of each process that it starts to FILE. It prints "ready" when workers are busy,
+then, where the program goes on, a JSON object of what it still has: {"children": 0,
+"descriptors": 0}, the latter against before.
 """
 
 import gc
@@ -120,9 +121,20 @@ def descriptors():
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
+def note_processes(file):
+    start = multiprocessing.process.BaseProcess.start
+
+    def noted(process):
+        start(process)
+        with file.open("a") as lines:
+            print(process.pid, file=lines)
+    multiprocessing.process.BaseProcess.start = noted
+
+
 def main():
     signal.alarm(60)
-    name, method = sys.argv[1:]
+    name, method, file = sys.argv[1:]
+    note_processes(Path(file))
     multiprocessing.set_forkserver_preload(["mini_loader_worker", "tests.loader_datasets"])
     if method != "fork":
         early_exit(method)                  # starts what these methods keep for good

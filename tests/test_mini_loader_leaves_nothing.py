@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.leftovers import maker
 from book.pipeline.paths import CODE, ROOT
 
 pytestmark = [
@@ -30,11 +31,13 @@ class Program:
 
     def __init__(self, name, method, folder):
         self.mark, self.folder = f"LOADER_TEST={uuid.uuid4().hex}", folder
-        self.shared = names(SHARED)
+        self.shared, self.started = names(SHARED), folder.with_suffix(".started")
+        self.started.touch()
         key, value = self.mark.split("=")
         paths = os.pathsep.join([str(ROOT), str(CODE)])
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.loader_scenarios", name, method], cwd=ROOT, text=True,
+            [sys.executable, "-m", "tests.loader_scenarios", name, method, self.started],
+            cwd=ROOT, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
             env={**os.environ, key: value, "TMPDIR": str(folder), "PYTHONPATH": paths})
 
@@ -65,7 +68,9 @@ class Program:
             time.sleep(0.05)
         assert self.living() <= but
         assert not [name for name in names(self.folder) if not name.startswith(OF_PYTHON)]
-        assert not [name for name in names(SHARED) - self.shared if not in_use(name)]
+        own = {None, self.process.pid, *map(int, self.started.read_text().split())}
+        assert not [name for name in names(SHARED) - self.shared
+                    if maker(name) in own and not in_use(name)]
 
 
 def names(folder):

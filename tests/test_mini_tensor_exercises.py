@@ -350,8 +350,8 @@ def test_the_page_says_what_is_imported_and_what_is_a_solution(listing):
     how, where = listing.select("p .lang-en")
     assert links(how) == ["check_mini_tensor.py", "mini_tensor_layout.py", "mini_tensor_ops.py"]
     assert links(where) == ["mini_tensor.py", "mini_tensor_layout.py"]
-    assert ("mini_tensor_blanks.py and mini_tensor_from_tests.py also import "
-            "mini_tensor_layout.py and mini_tensor_ops.py") in how.get_text()
+    assert ("Put mini_tensor_layout.py and mini_tensor_ops.py there too, for the imports in "
+            "mini_tensor_blanks.py and mini_tensor_from_tests.py.") in how.get_text()
     assert ("it holds the answers of mini_tensor_layout_blanks.py and "
             "mini_tensor_layout_from_tests.py") in where.get_text()
     chinese = listing.select_one("p .lang-zh").get_text()
