@@ -2,7 +2,7 @@
 
 import os
 
-from book.pipeline import notebook
+from book.pipeline.notebooks import notebook
 
 os.environ.update(notebook.ENVIRONMENT)
 

@@ -35,8 +35,8 @@ from torch.utils import data
 
 from benchmarks import leftovers, report
 from book.pipeline.paths import CODE
-from tests.loader_cases import Case, same
-from tests.loader_datasets import Draws
+from tests.helpers.loader_cases import Case, same
+from tests.helpers.loader_datasets import Draws
 
 
 @dataclass(frozen=True)
@@ -273,7 +273,7 @@ def result(fires: dict[str, Fire]) -> dict[str, Any]:
     """All tables as they are recorded."""
     load = os.getloadavg()[0]
     torch.set_num_threads(1)
-    set_forkserver_preload(["tests.loader_datasets"])
+    set_forkserver_preload(["tests.helpers.loader_datasets"])
     deaths, stayed, equal = {}, {}, {}
     for method, fire in fires.items():
         deaths[method], left = chaos_and_after(method, fire.kills, fire)

@@ -10,7 +10,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from book.extension.bilingual import inline, spans
-from book.pipeline.card_claims import Claim, refuted_by
+from book.pipeline.cards.claims import Claim, refuted_by
 
 KINDS = {
     "predict": ("预测", "Predict"), "compare": ("比较", "Compare"), "bug": ("找错", "Find the bug"),
@@ -98,7 +98,7 @@ def answer(card: dict, claims: Mapping[str, Claim]) -> str:
 def card_html(card: dict, claims: Mapping[str, Claim]) -> str:
     """The whole card, as an <article> with the card's id as its anchor.
 
-    `claims` has the false claims by their ids, as `book.pipeline.card_claims.read` gives them.
+    `claims` has the false claims by their ids, as `book.pipeline.cards.claims.read` gives them.
     """
     tags = f"{spans(*KINDS[card['kind']])} · {spans(*LEVELS[card['level']])}"
     snippet = code(card["snippets"][0]) if "code" in card else ""

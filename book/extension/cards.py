@@ -10,7 +10,7 @@ from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import raw, spans
 from book.extension.card_html import card_html
-from book.pipeline import card_claims
+from book.pipeline.cards import claims as card_claims
 
 TITLE = "回忆 · Recall"
 INTRO = (

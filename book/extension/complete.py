@@ -7,7 +7,7 @@ from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import raw, spans
 from book.extension.predict import code_cells
-from book.pipeline.blanks import blanked
+from book.pipeline.notebooks.blanks import blanked
 
 LABEL = ("轮到你写", "Your turn")
 NOTE = (

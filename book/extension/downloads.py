@@ -9,9 +9,9 @@ from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import raw, spans
-from book.pipeline.notebook import write_text
+from book.pipeline.notebooks.downloads import VARIANTS, reader_notebook
+from book.pipeline.notebooks.notebook import write_text
 from book.pipeline.paths import place
-from book.pipeline.readers import VARIANTS, reader_notebook
 
 FOLDER = "downloads"
 ARCHIVE = "code.zip"  # see code_files.py

@@ -21,8 +21,8 @@ from sphinx.transforms import SphinxTransform
 from book.extension.bilingual import inline, raw, spans
 from book.extension.card_html import claim_texts, code
 from book.extension.front import NAMES
-from book.pipeline import card_claims
-from book.pipeline.card_claims import Claim
+from book.pipeline.cards import claims as card_claims
+from book.pipeline.cards.claims import Claim
 
 PAGE = "book/drill"
 INDEX = "drill-cards.json"

@@ -10,7 +10,7 @@ from sphinx.util import logging
 
 from book.extension.bilingual import raw, spans
 from book.extension.downloads import FOLDER, address
-from book.pipeline import faded
+from book.pipeline.notebooks import faded
 from book.pipeline.paths import place
 
 log = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from sphinx.transforms import SphinxTransform
 from book.extension.bilingual import raw, spans
 from book.extension.slugs import SEPARATOR
 from book.extension.tables import table
-from book.pipeline.notebook import code_cells
+from book.pipeline.notebooks.notebook import code_cells
 from book.pipeline.paths import OPENING, SHEET, is_section
 
 PAGE = "book/index"

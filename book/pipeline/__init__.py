@@ -1,1 +1,1 @@
-"""Tools that turn chapters and cards into a site: run each as `python -m book.pipeline.NAME`."""
+"""Tools that turn chapters and cards into a site: the commands stand here, their parts in rooms."""

@@ -29,13 +29,13 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
-from book.pipeline import plain_notebooks
-from book.pipeline.cards import Book, Card, load
-from book.pipeline.forks import Outcome, Trials, TrialsError
-from book.pipeline.notebook import outputs_are_pinned_here
+from book.pipeline.cards.book import Book, Card, load
+from book.pipeline.notebooks import runner
+from book.pipeline.notebooks.notebook import outputs_are_pinned_here
+from book.pipeline.notebooks.runner import NOT_BEGUN, Finding, known_packages
 from book.pipeline.paths import NOTEBOOKS, RESULTS, ROOT, write_atomic
-from book.pipeline.plain_notebooks import NOT_BEGUN, Finding, known_packages
-from book.pipeline.prover import Prover
+from book.pipeline.proofs.forks import Outcome, Trials, TrialsError
+from book.pipeline.proofs.prover import Prover
 
 try:
     import jsonschema
@@ -136,7 +136,7 @@ def run(root: Path, gpu: bool, workers: int) -> dict[str, Any]:
         raise CannotRunError(f"no notebook lies in {' or '.join(NOTEBOOKS)} of {root}")
     end, run_only = time.monotonic() + SECONDS, not_compared(gpu)
     with ThreadPoolExecutor(workers) as pool:
-        notebooks = [pool.submit(plain_notebooks.run, path, path.relative_to(root).as_posix(),
+        notebooks = [pool.submit(runner.run, path, path.relative_to(root).as_posix(),
                                  run_only, end) for path in paths]
         proofs = _submit_proofs(pool, book, gpu, end)
         try:
@@ -168,7 +168,7 @@ def not_compared(gpu: bool) -> Set[str]:
     return pinned | ({"cuda"} if gpu else set())
 
 
-def _together(notebooks: list[plain_notebooks.Result], proofs: list[Proved]) -> dict[str, Any]:
+def _together(notebooks: list[runner.Result], proofs: list[Proved]) -> dict[str, Any]:
     both = [*notebooks, *proofs]
     return {"cells": sum(book.cells for book in notebooks),
             "failed": [finding for book in notebooks for finding in book.failed],

@@ -26,8 +26,10 @@ from jupytext.myst import (
     read_fenced_cell,
 )
 
-from book.pipeline import blanks, cards, marked_yaml, prose
+from book.pipeline.cards import book as cards
+from book.pipeline.notebooks import blanks
 from book.pipeline.paths import CHAPTERS, ROOT, relative
+from book.pipeline.text import marked_yaml, prose
 
 KEYS = {"markdown": {"lang", "tags", "fold"}, "code": {"tags", "predict", "alt", "complete"}}
 TAGS = {"markdown": set(),

@@ -23,13 +23,13 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from book.pipeline import card_results as results
 from book.pipeline import sources
-from book.pipeline.cards import Book, Card, Chapter, Problem, load
-from book.pipeline.forks import Trials, TrialsError
-from book.pipeline.mutate import self_test
+from book.pipeline.cards import results
+from book.pipeline.cards.book import Book, Card, Chapter, Problem, load
 from book.pipeline.paths import ROOT, write_atomic
-from book.pipeline.prover import LIMITS, Proof, Prover
+from book.pipeline.proofs.forks import Trials, TrialsError
+from book.pipeline.proofs.prover import LIMITS, Proof, Prover
+from book.pipeline.proofs.reached import self_test
 
 Resolve = Callable[[str], str]
 

@@ -31,11 +31,11 @@ from pathlib import Path
 
 import yaml
 
-from book.pipeline import symbols
 from book.pipeline.paths import CHAPTERS, CODE, ROOT, relative, write_atomic
+from book.pipeline.references import symbols
 
 REPOSITORY = "https://github.com/pytorch/pytorch/blob"
-TAGGED = Path(__file__).with_name("tagged_sources.json")
+TAGGED = Path(__file__).with_name("references") / "tagged_sources.json"
 
 # Where the wheel keeps files of the repository: (folder below site-packages, path in repository).
 WHEEL = (

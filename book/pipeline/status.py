@@ -9,7 +9,9 @@ from typing import Any
 
 import nbformat
 
-from book.pipeline import card_report, cards, notebook
+from book.pipeline.cards import book as cards
+from book.pipeline.cards import report as card_report
+from book.pipeline.notebooks import notebook
 from book.pipeline.paths import CHAPTERS, RESULTS, ROOT, relative
 
 MARKED = ("pinned-torch", "cuda", "nbval-ignore-output")

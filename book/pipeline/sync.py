@@ -19,7 +19,7 @@ from nbformat import NotebookNode
 from nbformat.reader import NotJSONError
 
 from book.pipeline import lint, sources
-from book.pipeline import notebook as nb
+from book.pipeline.notebooks import notebook as nb
 from book.pipeline.paths import CHAPTERS, CODE, FRONT_PAGE, relative, write_atomic
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"  # holds a random model id

@@ -3,7 +3,7 @@
 //
 //   <graph-stepper graph='{"nodes": […]}' step="0">a table</graph-stepper>
 //
-// code/inside/graph_stepper.py describes the attribute `graph`. The table inside is what readers
+// code/inside/widgets/graph_stepper.py describes the attribute `graph`. The table inside is what readers
 // without JavaScript see. After a step by the reader in that graph the element reflects it in the
 // attribute `step` and fires `step-change`; the steps of a typed graph are the page's own.
 import { change, draw, geometry } from "./graph/draw.js";

@@ -2,8 +2,8 @@
 
 import pytest
 
-from book.pipeline import card_claims
-from book.pipeline.card_rules import refuted_ids
+from book.pipeline.cards import claims as card_claims
+from book.pipeline.cards.rules import refuted_ids
 
 pytestmark = pytest.mark.browser
 

@@ -14,7 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from playwright.sync_api import expect
 
-from book.pipeline import card_claims
+from book.pipeline.cards import claims as card_claims
 from book.pipeline.checks import BROWSERS
 from book.pipeline.paths import ROOT, SITE
 

@@ -6,13 +6,13 @@ import re
 import pytest
 
 from book.pipeline.paths import ROOT
-from inside import graph_stepper
-from inside.graph_stepper import ESM
-from inside.web_module import joined_module
+from inside.widgets import graph_stepper
+from inside.widgets.graph_stepper import ESM
+from inside.widgets.web_module import joined_module
 from pytorch_deep_dive import Scalar
-from tests.javascript import evaluate
-from tests.stepper_states import states
-from tests.typed_expressions import in_python
+from tests.helpers.javascript import evaluate
+from tests.helpers.stepper_states import states
+from tests.helpers.typed_expressions import in_python
 
 pytestmark = pytest.mark.browser
 

@@ -6,9 +6,9 @@ import re
 import pytest
 
 from book.pipeline.paths import ROOT
-from inside import virtual_loader
-from inside.loader_timeline import ESM, rows_of
-from inside.web_module import joined_module
+from inside.observe import virtual_loader
+from inside.widgets.loader_timeline import ESM, rows_of
+from inside.widgets.web_module import joined_module
 
 pytestmark = pytest.mark.browser
 

@@ -5,8 +5,8 @@ import re
 import pytest
 import torch
 
-from inside.stride_explorer import ESM
-from inside.web_module import joined_module
+from inside.widgets.stride_explorer import ESM
+from inside.widgets.web_module import joined_module
 from tests.browser.test_accessibility import AXE, RULES, RUN
 
 pytestmark = pytest.mark.browser

@@ -2,7 +2,7 @@
 //
 // On a page a widget is a custom element and needs no kernel. In a live notebook anywidget calls
 // `render`; it loads one file from a blob, where a relative import has no base, so
-// code/inside/web_module.py joins a widget's file and the ones it imports.
+// code/inside/widgets/web_module.py joins a widget's file and the ones it imports.
 import { addStyle } from "./style.js";
 
 const Base = globalThis.HTMLElement ?? class {}; // node imports the widgets to test functions

@@ -1,0 +1,1 @@
+"""The cards: reading them, their rules, the claims they refute, their computed results."""

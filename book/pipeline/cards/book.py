@@ -1,0 +1,227 @@
+"""The book's cards: read every `cards.yaml`, check it, count what is there.
+
+    python -m book.pipeline.cards.book            check all cards (nothing is run)
+    python -m book.pipeline.cards.book --report   also print counts, refuted errata and open ids
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from book.pipeline.cards import rules
+from book.pipeline.paths import ROOT
+from book.pipeline.text import marked_yaml
+from book.pipeline.text.marked_yaml import Marked, Place
+
+NAME = "cards.yaml"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing to mend; as text it is one line with file, place and remedy."""
+
+    file: str
+    line: int
+    text: str
+    card: str = ""
+
+    def __str__(self) -> str:
+        who = f"card '{self.card}': " if self.card else ""
+        return f"{self.file}:{self.line}: {who}{self.text}"
+
+
+@dataclass(frozen=True)
+class Card:
+    """One card as written: `data` is its mapping in cards.yaml, checked by the schema."""
+
+    id: str
+    data: Mapping[str, Any]
+    file: str
+    place: Place
+    marks: Marked
+
+    @property
+    def needs(self) -> str:
+        return self.data.get("needs", "cpu")
+
+    @property
+    def variants(self) -> list[dict[str, Any]]:
+        """Parameter sets to run with; one empty set where the card has none."""
+        return self.data.get("variants") or [{}]
+
+    def line(self, *place: str | int) -> int:
+        """Line of a field in cards.yaml."""
+        return self.marks.line((*self.place, *place))
+
+    def line_within(self, name: str, line: int) -> int:
+        """Line in cards.yaml of a line of `code`, `fixed` or `proof`, where these are blocks."""
+        body = self.marks.bodies.get((*self.place, name))
+        return body + line - 1 if body else self.line(name)
+
+    def problem(self, text: str, line: int | None = None) -> Problem:
+        return Problem(self.file, line or self.line(), text, self.id)
+
+
+@dataclass
+class Chapter:
+    """The cards of one folder of `chapters/`."""
+
+    slug: str
+    folder: Path
+    complete: bool
+    cards: list[Card]
+
+    @property
+    def results(self) -> Path:
+        """The generated file beside cards.yaml."""
+        return self.folder / "cards.json"
+
+
+@dataclass
+class Book:
+    """All chapters that have cards, with the lists that cards are checked against."""
+
+    root: Path = ROOT
+    chapters: list[Chapter] = field(default_factory=list)
+    errata: dict[str, dict[str, Any]] = field(default_factory=dict)
+    retired: list[str] = field(default_factory=list)
+    open_ids: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def cards(self) -> list[Card]:
+        return [card for chapter in self.chapters for card in chapter.cards]
+
+
+def load(root: Path = ROOT, schema: bool = True) -> tuple[Book, list[Problem]]:
+    """Read and check all cards below `root`; with problems, the book is not to be used.
+
+    Without `schema`, which needs jsonschema, fields of a wrong type or name go unnoticed.
+    """
+    book, problems = Book(root), []
+    errata, wrong = _read_list(root, "book/errata.yaml")
+    book.errata = {key: row for group in (errata or {}).values() for key, row in group.items()}
+    retired, wrong_too = _read_list(root, "book/retired-cards.yaml")
+    book.retired = retired or []
+    problems += wrong + wrong_too
+    for path in sorted(root.glob(f"chapters/*/{NAME}")):
+        chapter, found = _read_chapter(root, path, schema)
+        book.chapters.append(chapter)
+        problems += found
+        for card in chapter.cards:
+            problems += _check_card(card, chapter, book)
+    problems += _check_ids(book)
+    return book, sorted(set(problems), key=lambda p: (p.file, p.line, p.text))
+
+
+def _read_list(root: Path, name: str) -> tuple[Any, list[Problem]]:
+    path = root / name
+    if not path.is_file():
+        return None, [Problem(name, 1, "the file is missing: restore it from the repository")]
+    marked = marked_yaml.parse(path.read_text(encoding="utf-8"))
+    return marked.value, [Problem(name, line, text) for line, text in marked.problems]
+
+
+def _read_chapter(root: Path, path: Path, schema: bool) -> tuple[Chapter, list[Problem]]:
+    file = path.relative_to(root).as_posix()
+    marked = marked_yaml.parse(path.read_text(encoding="utf-8"))
+    problems = [Problem(file, line, text) for line, text in marked.problems]
+    top = marked.value if isinstance(marked.value, dict) else {}
+    slug = re.sub(r"^\d+-", "", path.parent.name)
+    if schema and not problems:
+        problems += _check_schema(marked, file)
+    if isinstance(top.get("chapter"), str) and top["chapter"] != slug:
+        text = f"chapter is '{top['chapter']}': the folder's name makes it '{slug}'"
+        problems.append(Problem(file, marked.line(("chapter",)), text))
+    rows = top.get("cards") if isinstance(top.get("cards"), list) else []
+    cards = [
+        Card(str(row["id"]), row, file, ("cards", i), marked)
+        for i, row in enumerate(rows)
+        if isinstance(row, dict) and "id" in row
+    ]
+    return Chapter(slug, path.parent, top.get("complete") is True, cards), problems
+
+
+def _check_schema(marked: Marked, file: str) -> Iterator[Problem]:
+    for place, text in rules.schema_errors(marked.value):
+        card, rest = "", place
+        if place[:1] == ("cards",) and len(place) > 1:
+            row = marked.value["cards"][place[1]]
+            named = isinstance(row, dict) and row.get("id")
+            card, rest = str(named or f"number {place[1] + 1} of the file"), place[2:]
+        name = rules.field_name(rest) or ("the card" if card else "the file")
+        yield Problem(file, marked.line(place), text.format(name=name), card)
+
+
+def _check_card(card: Card, chapter: Chapter, book: Book) -> Iterator[Problem]:
+    """Rules that a schema cannot hold; a field of the wrong type is left to the schema."""
+    if not card.id.startswith(f"{chapter.slug}-"):
+        yield card.problem(f"id must begin with '{chapter.slug}-'", card.line("id"))
+    if card.id in book.retired:
+        text = "the id is retired (book/retired-cards.yaml): choose a new one"
+        yield card.problem(text, card.line("id"))
+    section = card.data.get("section")
+    if isinstance(section, str) and not (chapter.folder / f"{section}.md").is_file():
+        known = ", ".join(sorted(p.stem for p in chapter.folder.glob("*.md"))) or "none yet"
+        text = f"section '{section}' has no file {section}.md in the folder (there: {known})"
+        yield card.problem(text, card.line("section"))
+    for place, text in rules.content_errors(card.data):
+        line = card.line(*place)
+        if place[0] == "proof" and len(place) == 2:
+            line = card.line_within("proof", place[1])
+        yield card.problem(text, line)
+    for place, name in rules.refuted(card.data):
+        if name not in book.errata:
+            text = f"{rules.field_name(place)} names '{name}', not in book/errata.yaml"
+            yield card.problem(text, card.line(*place))
+
+
+def _check_ids(book: Book) -> Iterator[Problem]:
+    """Ids given twice, and ids that are named but do not exist (open, or wrong when complete)."""
+    first: dict[str, Card] = {}
+    for card in book.cards:
+        if card.id in first:
+            at = f"{first[card.id].file}:{first[card.id].line('id')}"
+            yield card.problem(f"the id is taken by {at}: choose another", card.line("id"))
+        first.setdefault(card.id, card)
+    complete = [chapter.slug for chapter in book.chapters if chapter.complete]
+    for card in book.cards:
+        for place, name in rules.named_ids(card.data):
+            where = rules.field_name(place)
+            if name == card.id:
+                yield card.problem(f"{where} names the card itself", card.line(*place))
+            elif name not in first:
+                done = next((slug for slug in complete if name.startswith(f"{slug}-")), None)
+                book.open_ids.setdefault(name, []).append(card.id)
+                if done:
+                    text = f"{where} names '{name}': chapter '{done}' is complete without it"
+                    yield card.problem(text, card.line(*place))
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Command line; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m book.pipeline.cards.book", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--report", action="store_true", help="counts, errata, open ids")
+    parser.add_argument("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
+    args = parser.parse_args(argv)
+    book, problems = load(args.root)
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    if problems:
+        return 1
+    if args.report:
+        from book.pipeline.cards.report import as_text, report
+        print(as_text(report(book)))
+    else:
+        print(f"{len(book.cards)} cards in {len(book.chapters)} chapters are well-formed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

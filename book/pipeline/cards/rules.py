@@ -1,0 +1,173 @@
+"""What a card must be: the schema's errors in plain words, and rules a schema cannot hold."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import functools
+import json
+import keyword
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from book.pipeline.text.marked_yaml import Place
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator, ValidationError
+
+SCHEMA = Path(__file__).with_name("schema.json")
+ANSWER_LENGTH = {"zh": (80, 200, "characters"), "en": (45, 100, "words")}
+TYPES = {
+    "string": "text (put it in quotes)",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "a mapping",
+}
+Finding = tuple[Place, str]
+
+
+@functools.cache
+def validator() -> Draft202012Validator:
+    """The schema of a cards.yaml, ready to use."""
+    from jsonschema import Draft202012Validator  # here: a run on a GPU goes without it
+
+    return Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+
+
+def field_name(place: Place) -> str:
+    """`("points", 1, "zh")` as a person writes it: `points[1].zh`."""
+    return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in place).lstrip(".")
+
+
+def schema_errors(document: Any) -> Iterator[Finding]:
+    """`(place, text)` of each breach; `{name}` in the text stands for the place's own name."""
+    seen: set[Finding] = set()
+    for error in validator().iter_errors(document):
+        for finding in _in_words(error):
+            if finding not in seen:
+                seen.add(finding)
+                yield finding
+
+
+def _in_words(error: ValidationError) -> Iterator[Finding]:
+    place, value, rule = tuple(error.absolute_path), error.instance, error.validator_value
+    remedy = error.schema.get("$comment", "") if isinstance(error.schema, dict) else ""
+    match error.validator:
+        case "required":
+            for key in rule:
+                if key not in value:
+                    yield (*place, key), "{name} is missing"
+        case "additionalProperties" if not rule:
+            for key in value.keys() - error.schema["properties"].keys():
+                yield (*place, key), _unknown(key, list(error.schema["properties"]))
+        case "type":
+            kinds = [rule] if isinstance(rule, str) else rule
+            yield place, "{name} must be " + " or ".join(TYPES.get(kind, kind) for kind in kinds)
+        case "enum":
+            yield place, f"{{name}} is {_quote(value)}: choose one of {', '.join(rule)}"
+        case "minItems" | "maxItems":
+            sizes = [f"{w} {error.schema[k]}" for k, w in
+                     (("minItems", "at least"), ("maxItems", "at most")) if k in error.schema]
+            yield place, f"{{name}} has {len(value)} items: give {' and '.join(sizes)}"
+        case "pattern" | "not" | "contains" | "const":
+            yield place, f"{{name}} is {_quote(value)}: {remedy}"
+        case _:
+            yield place, f"{{name}}: {_braces(error.message)}"
+
+
+def _unknown(key: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(key, known, n=1)
+    advice = f"did you mean '{close[0]}'" if close else "take it out; known: " + ", ".join(known)
+    return "unknown key '{name}': " + advice
+
+
+def _braces(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _quote(value: Any) -> str:
+    text = repr(value)
+    return _braces(text if len(text) <= 40 else text[:37] + "…'")
+
+
+def content_errors(card: Mapping[str, Any]) -> Iterator[Finding]:
+    """Breaches of the rules on length, variants and proof of one card."""
+    yield from _length_errors(card.get("answer"))
+    yield from _variant_errors(card.get("variants"))
+    if isinstance(card.get("proof"), str):
+        yield from _proof_errors(card["proof"])
+
+
+def spoken_length(text: str) -> int:
+    """How long a text is to say.
+
+    Each Chinese character counts one; so does each run of Latin letters and digits (a hyphen,
+    dot or apostrophe inside joins) and each code span in backticks, however long. Punctuation
+    counts nothing.
+    """
+    text = re.sub(r"(`+).+?\1", " x ", text, flags=re.DOTALL)
+    return len(re.findall(r"[\u3400-\u9fff]|[A-Za-z0-9_]+(?:[-.'’][A-Za-z0-9_]+)*", text))
+
+
+def _length_errors(answer: Any) -> Iterator[Finding]:
+    for language, (low, high, unit) in ANSWER_LENGTH.items():
+        text = answer.get(language) if isinstance(answer, dict) else None
+        if not isinstance(text, str) or low <= (size := spoken_length(text)) <= high:
+            continue
+        advice = "shorten it" if size > high else "say more"
+        yield (("answer", language),
+               f"answer.{language} has {size} {unit}, {low}–{high} are allowed: {advice}")
+
+
+def _variant_errors(variants: Any) -> Iterator[Finding]:
+    rows = [row for row in variants if isinstance(row, dict)] if isinstance(variants, list) else []
+    for i, row in enumerate(rows):
+        for name in row:
+            if not name.isidentifier() or keyword.iskeyword(name) or name == "shown":
+                yield ("variants", i, name), f"variants[{i}]: '{name}' is no name for a variable"
+        if row.keys() != rows[0].keys():
+            text = f"variants[{i}] must set the same names as the first: {', '.join(rows[0])}"
+            yield ("variants", i), text
+
+
+def _proof_errors(proof: str) -> Iterator[Finding]:
+    try:
+        tree = ast.parse(proof)
+    except SyntaxError as error:
+        yield ("proof", error.lineno or 1), f"proof line {error.lineno}: SyntaxError: {error.msg}"
+        return
+    asserts = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+    if not asserts:
+        yield ("proof",), "proof has no assert: state the answer's facts as assertions"
+    for node in asserts:
+        if isinstance(node.test, (ast.Constant, ast.Tuple, ast.JoinedStr)):
+            text = f"assert on line {node.lineno} of the proof tests a constant: test a fact"
+            yield ("proof", node.lineno), text
+
+
+def named_ids(card: Mapping[str, Any]) -> Iterator[Finding]:
+    """`(place, id)` for each card that this one names."""
+    for key in ("after", "confusable", "follow_ups"):
+        names = card.get(key)
+        for i, name in enumerate(names if isinstance(names, list) else []):
+            if isinstance(name, str):
+                yield (key, i), name
+
+
+def refuted(card: Mapping[str, Any]) -> Iterator[Finding]:
+    """`(place, errata id)` for each false claim that the card or a distractor of it corrects."""
+    wrong = card.get("distractors")
+    parts: list[tuple[Place, Any]] = [((), card)]
+    wrong = wrong if isinstance(wrong, list) else []
+    parts += [(("distractors", i), part) for i, part in enumerate(wrong)]
+    for place, part in parts:
+        names = part.get("corrects") if isinstance(part, dict) else None
+        for i, name in enumerate(names if isinstance(names, list) else []):
+            yield (*place, "corrects", i), str(name)
+
+
+def refuted_ids(card: Mapping[str, Any]) -> list[str]:
+    """Errata ids of these claims, each once."""
+    return sorted({name for _, name in refuted(card)})

@@ -1,0 +1,1 @@
+"""Proofs of cards: run in forked processes, judged, and each assertion shown to be reached."""

@@ -1,0 +1,216 @@
+"""Trials in processes forked from one that has imported torch and run nothing else.
+
+A fork costs about 5 ms where an interpreter with torch costs seconds, and nothing that a proof
+does (library registrations, compiler caches, a crash) reaches the next one. The process forked
+from is never the caller's: a caller may have run a backward, after which a fork hangs. Where
+there is no fork, every trial gets a fresh interpreter.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from book.pipeline.paths import CODE, ROOT
+from book.pipeline.proofs import trial
+
+# One thread each: OpenBLAS and Inductor would otherwise start threads before the fork.
+ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "TORCHINDUCTOR_COMPILE_THREADS": "1",
+    "PYTHONUTF8": "1",
+}
+STARTUP = 30.0  # seconds more for an interpreter that has to import torch first
+GRACE = 5.0  # seconds that a stuck process has to say which line it is at
+
+
+class TrialsError(Exception):
+    """Trials cannot be run at all; the message is for the user."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a trial went.
+
+    `shown`: what the code printed, with its error if it raised; `raised`, `failure`: errors of
+    code and proof as {type, message, stage, line, text}; `reached`: a marked assertion was
+    evaluated; `cpu`: seconds of processor time; `stderr`: kept whole. A process that ended
+    early has a `failure` of type "".
+    """
+
+    shown: str = ""
+    raised: dict[str, Any] | None = None
+    failure: dict[str, Any] | None = None
+    reached: bool = False
+    cpu: float = 0.0
+    stderr: str = ""
+
+
+class Trials:
+    """Runs trials one after another; use as a context manager. Starts at the first trial."""
+
+    def __init__(self, fork: bool = True) -> None:
+        self.fork = fork and hasattr(os, "fork")
+        self.environment = os.environ | ENVIRONMENT | {
+            "PYTHONPATH": os.pathsep.join([str(ROOT), str(CODE)])
+        }
+        self._servers: dict[bool, subprocess.Popen[str]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for server in self._servers.values():
+            with suppress(BrokenPipeError):  # it has ended, and a request was never read
+                server.stdin.close()
+            server.stdout.close()
+            server.wait()
+        self._servers.clear()
+
+    def run(self, proof: str = "", code: str = "", variant: dict[str, Any] | None = None,
+            limit: float = 10.0, elsewhere: bool = False) -> Outcome:
+        """Run `code`, then `proof` in the same namespace, for at most `limit` seconds.
+
+        `elsewhere`: with other addresses and another hash seed than all trials without it.
+        """
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+            folder = Path(name)
+            trial.prepare(folder, {"variant": variant or {}, "code": code, "proof": proof})
+            start = self._forked if self.fork else self._fresh
+            return _outcome(folder, start(name, limit, elsewhere), limit)
+
+    def _forked(self, folder: str, limit: float, elsewhere: bool) -> int | None:
+        if elsewhere not in self._servers:
+            self._servers[elsewhere] = self._start(["book.pipeline.proofs.forks"], elsewhere,
+                                                    pipes=True)
+        server = self._servers[elsewhere]
+        try:
+            server.stdin.write(json.dumps([folder, limit]) + "\n")
+            server.stdin.flush()
+            return json.loads(server.stdout.readline())
+        except (BrokenPipeError, json.JSONDecodeError):
+            raise TrialsError("the process that proofs are forked from has ended (its message "
+                              "stands above): run make prove, which sets up torch") from None
+
+    def _fresh(self, folder: str, limit: float, elsewhere: bool) -> int | None:
+        process = self._start([trial.__name__, folder], elsewhere)
+        return await_end(process.poll, process.pid, limit + STARTUP)
+
+    def _start(self, arguments: list[str], elsewhere: bool,
+               pipes: bool = False) -> subprocess.Popen[str]:
+        pipe = subprocess.PIPE if pipes else subprocess.DEVNULL
+        environment = self.environment | {"PYTHONHASHSEED": str(int(elsewhere))}
+        return subprocess.Popen([sys.executable, "-m", *arguments], cwd=ROOT, text=True,
+                                env=environment, stdin=pipe, stdout=pipe,
+                                start_new_session=True)
+
+
+def await_end(poll: Callable[[], int | None], pid: int, limit: float) -> int | None:
+    """Exit status of a process (minus the signal's number), None if it ran past the limit."""
+    status, end = _poll_until(poll, limit), None
+    if status is None and hasattr(signal, "SIGABRT"):
+        os.kill(pid, signal.SIGABRT)  # faulthandler writes where it is
+        end = _poll_until(poll, GRACE)
+    _kill_group(pid)
+    if status is None and end is None:
+        _poll_until(poll, GRACE)
+    return status
+
+
+def _poll_until(poll: Callable[[], int | None], seconds: float) -> int | None:
+    deadline, pause = time.monotonic() + seconds, 0.0005
+    while (status := poll()) is None and time.monotonic() < deadline:
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.05)
+    return status
+
+
+def _kill_group(pid: int) -> None:
+    """End what the trial left running: loader workers, a stuck process itself."""
+    with suppress(ProcessLookupError, PermissionError):  # nothing left; macOS raises the second
+        os.killpg(pid, signal.SIGKILL)
+
+
+def _outcome(folder: Path, status: int | None, limit: float) -> Outcome:
+    if not (folder / "err").exists():
+        raise TrialsError("a trial could not start (its message stands above): run make prove, "
+                          "which sets up torch")
+    stderr = (folder / "err").read_text(encoding="utf-8", errors="replace")
+    if (folder / "result.json").exists():
+        result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+        return Outcome(**result, stderr=stderr)
+    if status is None:
+        message = f"still running after {limit:g} s"
+    elif status < 0:
+        message = f"the process was killed by {signal.Signals(-status).name}"
+    else:
+        message = f"the process left with exit status {status} before the proof was done"
+    place = re.search(r'File "<(code|proof)>", line (\d+)', stderr)
+    stage, line = (place[1], int(place[2])) if place else ("", 0)
+    failure = {"type": "", "message": message, "stage": stage, "line": line, "text": ""}
+    return Outcome(failure=failure, stderr=stderr)
+
+
+def serve() -> None:
+    """Fork a trial for each `[folder, limit]` line on stdin, answer with its exit status."""
+    import resource
+
+    # Not used: that is the point. An optimizer or a meta tensor imports Dynamo, for a second, and
+    # the first compilation imports functorch.compile.
+    import functorch.compile  # noqa: F401
+    import torch
+    import torch._dynamo  # noqa: F401
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is reported, not dumped
+    requests, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
+    with Path(os.devnull).open() as nothing:
+        os.dup2(nothing.fileno(), 0)
+    os.dup2(2, 1)
+    for request in requests:
+        folder, limit = json.loads(request)
+        pid = os.fork()
+        if pid == 0:
+            _child(Path(folder), (requests.fileno(), answers.fileno()))
+        answers.write(json.dumps(await_end(_waiter(pid), pid, limit)) + "\n")
+        answers.flush()
+
+
+def _child(folder: Path, private: tuple[int, ...]) -> None:
+    os.setsid()  # a group of its own, so that its workers can be ended with it
+    for number in private:
+        os.close(number)
+    try:
+        trial.run_in(folder)
+    finally:  # only if the trial itself is broken: never return into the server's loop
+        os._exit(70)
+
+
+def _waiter(pid: int) -> Callable[[], int | None]:
+    """A `poll` for a forked child; remembers the status, which the system gives only once."""
+    status: list[int] = []
+
+    def poll() -> int | None:
+        if not status:
+            ended, raw = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                status.append(os.waitstatus_to_exitcode(raw))
+        return status[0] if status else None
+
+    return poll
+
+
+if __name__ == "__main__":
+    serve()

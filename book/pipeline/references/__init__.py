@@ -1,0 +1,1 @@
+"""References into torch's source: on which line a name is defined."""

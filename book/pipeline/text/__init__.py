@@ -1,0 +1,1 @@
+"""Texts in two languages: rules for prose, YAML that knows its lines."""

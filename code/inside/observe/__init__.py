@@ -1,0 +1,1 @@
+"""What torch does, read from running torch; nothing here draws."""

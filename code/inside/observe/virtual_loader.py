@@ -1,0 +1,148 @@
+"""torch's own DataLoader on a virtual clock: who makes which batch when, without a process.
+
+`DataLoader` takes its queues, events and processes from `multiprocessing_context`. Here that is a
+context whose workers only count: a batch is ready some milliseconds after its worker turned to it,
+and whoever waits for a result moves the clock. What is sent when and to whom, what is kept and
+what is handed over is decided by torch.
+"""
+
+import os
+import threading
+import warnings
+from heapq import heappop, heappush
+from multiprocessing.context import BaseContext
+
+from torch.utils.data import DataLoader, Dataset
+
+
+def run(settings, watch=None):
+    """Run one epoch and return its batches as dicts, in the order in which they are handed over.
+
+    `settings` has the numbers that `inside.widgets.loader_timeline.LoaderTimeline` takes. A
+    batch is {batch, worker, sent, start, end, got, asked, given, done}, in ms; `worker` is None in
+    the main process. `watch(now, iterator)` is called with torch's iterator whenever it waits for
+    a result and whenever it has handed over a batch.
+    """
+    machine = Machine(settings)
+    iterator = machine.iterator()
+    if watch:
+        machine.waits = lambda: watch(machine.now, iterator)
+    order, asked = [], 0
+    for batch in iterator:
+        task = machine.tasks[int(batch)]
+        task |= {"asked": asked, "given": machine.now, "done": machine.now + settings["step"]}
+        order.append(task)
+        if watch:
+            watch(machine.now, iterator)
+        asked = machine.now = task["done"]
+    return order
+
+
+class Machine:
+    """The clock, and what the workers have made by then."""
+
+    def __init__(self, settings):
+        self.settings, self.now, self.tasks, self.ready = settings, 0, {}, []
+        self.waits = lambda: None
+
+    def iterator(self):
+        workers = self.settings["num_workers"]
+        options = {"num_workers": workers, "in_order": self.settings["in_order"]}
+        if workers:
+            options["prefetch_factor"] = self.settings["prefetch_factor"]
+            options["multiprocessing_context"] = Context(self)
+        with warnings.catch_warnings():  # more workers than cores: not these
+            warnings.simplefilter("ignore", UserWarning)
+            return iter(DataLoader(Numbers(self), batch_size=None, **options))
+
+    def make(self, batch, worker, start):
+        """Note when `batch` is made; returns when it is ready."""
+        slow, which = self.settings["slow"], self.settings["which"]
+        is_slow = which == {"worker": worker, "batch": batch}.get(slow)
+        end = start + self.settings["fetch"] * (self.settings["factor"] if is_slow else 1)
+        self.tasks[batch] = {"batch": batch, "worker": worker, "sent": self.now, "start": start,
+                             "end": end}
+        return end
+
+
+class Numbers(Dataset):
+    """Sample i is i, and to make it in the main process takes its time."""
+
+    def __init__(self, machine):
+        self.machine = machine
+
+    def __len__(self):
+        return self.machine.settings["batches"]
+
+    def __getitem__(self, i):
+        self.machine.now = self.machine.make(i, None, self.machine.now)
+        self.machine.tasks[i]["got"] = self.machine.now
+        return i
+
+
+class Context(BaseContext):
+    """Where torch gets the queues and workers of one iterator: first of all its result queue."""
+
+    def __init__(self, machine):
+        self.machine, self.queues = machine, 0
+
+    def Queue(self):
+        self.queues += 1
+        return Indices(self.machine, self.queues - 2) if self.queues > 1 else Results(self.machine)
+
+    def Event(self):
+        return threading.Event()
+
+    def Process(self, target, args):
+        return Worker()
+
+
+class Indices:
+    """The index queue of one worker, and the worker that empties it in turn."""
+
+    def __init__(self, machine, worker):
+        self.machine, self.worker, self.free = machine, worker, 0
+
+    def put(self, task):
+        if task is None:  # the epoch is over
+            return
+        batch, _ = task
+        start = max(self.free, self.machine.now)
+        self.free = self.machine.make(batch, self.worker, start)
+        heappush(self.machine.ready, (self.free, self.worker, batch))
+
+    def cancel_join_thread(self):
+        """Nothing is written by a thread."""
+
+    def close(self):
+        """Nothing is open."""
+
+
+class Results:
+    """The result queue: the earliest batch, of two the one of the lower worker."""
+
+    def __init__(self, machine):
+        self.machine = machine
+
+    def get(self, timeout=None):
+        end, _, batch = self.machine.ready[0]
+        if end > self.machine.now:
+            self.machine.waits()
+        heappop(self.machine.ready)
+        self.machine.now = self.machine.tasks[batch]["got"] = max(end, self.machine.now)
+        return batch, batch
+
+
+class Worker:
+    """What torch calls of a process. Its `pid` is no child's, so no signal is taken for its end."""
+
+    pid, daemon = os.getpid(), False
+
+    def start(self):
+        """The index queue does the work."""
+
+    def join(self, timeout=None):
+        """Over at once."""
+
+    def is_alive(self):
+        return False

@@ -1,0 +1,1 @@
+"""Widgets: the notebook side of the custom elements in book/web."""

@@ -1,0 +1,305 @@
+"""mini_loader in programs that fork, copy, interrupt or break it: it goes on, or says why not."""
+
+import copy
+import gc
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from torch.utils import data
+
+import mini_loader_worker
+from mini_loader import DataLoader
+from mini_loader_pool import Pool, WorkerProcess
+from tests.helpers import loader_datasets as datasets
+from tests.helpers.loader_datasets import At, Numbers, Sleeping
+
+PERSISTENT = {"num_workers": 2, "persistent_workers": True}
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind_and_no_hang():
+    """No worker outlives a test, and no test runs for long."""
+    def ring(*_):
+        raise TimeoutError("this test hangs")
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(40)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+    gc.collect()
+    assert not multiprocessing.active_children()
+
+
+def peaceful():
+    return At(Sleeping(None, 0))
+
+
+def numbers_of(batches):
+    return [i for batch in batches for i in batch.tolist()]
+
+
+# ---- copies of a loader, in this process and in others -------------------------------------------
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_a_loader_that_has_run_can_be_copied_and_pickled(persistent):
+    loader = DataLoader(Numbers(8), 2, num_workers=1, persistent_workers=persistent)
+    before = set(threading.enumerate())     # some may be those of earlier tests, about to end
+    for _ in range(2):
+        for again in (copy.copy(loader), copy.deepcopy(loader),
+                      pickle.loads(pickle.dumps(loader))):
+            assert numbers_of(batch["i"] for batch in again) == list(range(8))
+            assert again.slots is not loader.slots
+        assert numbers_of(batch["i"] for batch in loader) == list(range(8))
+    assert set(threading.enumerate()) <= before
+
+
+def wrong_batches(loader):
+    """How many batches of an epoch are not what they should be."""
+    wrong = 0
+    for number, batch in enumerate(loader):
+        time.sleep(0.001)
+        expected = torch.arange(4.0) + 4 * number
+        wrong += not torch.equal(batch["x"].amax((1, 2, 3)), expected)
+        wrong += not torch.equal(batch["x"].amin((1, 2, 3)), expected)
+    return wrong
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_processes_forked_from_one_that_has_used_a_loader_use_it_at_once(persistent):
+    loader = DataLoader(Numbers(200, datasets.SHAPE), 4, num_workers=1,
+                        persistent_workers=persistent)
+    assert wrong_batches(loader) == 0
+    children = []
+    for _ in range(2):
+        child = os.fork()
+        if child == 0:
+            status = 255
+            try:
+                status = wrong_batches(loader)
+                del loader
+                gc.collect()
+            finally:
+                os._exit(min(status, 255))
+        children.append(child)
+    assert wrong_batches(loader) == 0
+    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
+    assert wrong_batches(loader) == 0
+
+
+# ---- what breaks between two epochs --------------------------------------------------------------
+
+class Unpicklable:
+    def __reduce__(self):
+        raise TypeError("no pickle of this")
+
+
+class BrokenSampler(data.Sampler):
+    """Breaks once, after a number of indices."""
+
+    def __init__(self, after):
+        self.after, self.broken = after, False
+
+    def __iter__(self):
+        for i in range(20):
+            if i == self.after and not self.broken:
+                self.broken = True
+                raise OSError("no more indices")
+            yield i
+
+
+@pytest.mark.parametrize("at", [0, 2, 6])
+def test_a_task_that_cannot_be_pickled_ends_its_epoch_and_not_the_next(at):
+    indices = [[i] for i in range(9)]
+    loader = DataLoader(peaceful(), batch_sampler=list(indices), **PERSISTENT)
+    loader.batch_sampler[at] = [Unpicklable()]
+    with pytest.raises(TypeError, match="no pickle of this"):
+        list(loader)
+    loader.batch_sampler[at] = [at]
+    assert numbers_of(loader) == list(range(9))
+
+
+@pytest.mark.parametrize("after", [0, 2, 9])
+def test_an_error_of_a_sampler_ends_its_epoch_and_not_the_next(after):
+    loader = DataLoader(peaceful(), sampler=BrokenSampler(after), **PERSISTENT)
+    with pytest.raises(OSError, match="no more indices"):
+        list(loader)
+    assert numbers_of(loader) == list(range(20))
+
+
+def test_a_task_that_cannot_be_unpickled_is_an_error_of_its_batch(capfd):
+    loader = DataLoader(peaceful(), batch_sampler=[[0], [datasets.Explosive()], [2]],
+                        num_workers=1)
+    batches = iter(loader)
+    assert next(batches).tolist() == [0]
+    with pytest.raises(ValueError, match="in worker 0, unpickling a task") as caught:
+        next(batches)
+    assert "not in this process" in str(caught.value)
+    assert numbers_of(batches) == [2]
+    assert loader.statistics.restarts == 0
+    assert capfd.readouterr().err == ""
+
+
+def test_the_timeout_holds_while_an_epoch_left_early_comes_to_its_end():
+    loader = DataLoader(At(Sleeping(2, 60)), **PERSISTENT)
+    next(iter(loader))
+    loader.timeout = 0.5
+    begin = time.monotonic()
+    with pytest.raises(RuntimeError, match=r"timed out after 0\.5 seconds"):
+        iter(loader)
+    assert 0.4 < time.monotonic() - begin < 5
+    loader.dataset, loader.timeout = peaceful(), 0
+    assert numbers_of(loader) == list(range(20))
+
+
+@pytest.mark.parametrize("name", ["under_way", "begin", "give", "receive"])
+def test_ctrl_c_at_any_place_leaves_no_worker_and_a_loader_that_works(name, monkeypatch):
+    loader = DataLoader(peaceful(), **PERSISTENT)
+    assert numbers_of(loader) == list(range(20))
+    with monkeypatch.context() as patch:
+        def interrupted(*_):
+            raise KeyboardInterrupt
+        patch.setattr(Pool, name, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            list(loader)
+        assert not multiprocessing.active_children()
+    assert numbers_of(loader) == list(range(20))
+
+
+def test_workers_that_are_not_closed_because_of_a_second_ctrl_c_are_not_used_again(monkeypatch):
+    loader = DataLoader(peaceful(), **PERSISTENT)
+    batches = iter(loader)
+    with monkeypatch.context() as patch:
+        def interrupted(*_):
+            raise KeyboardInterrupt
+        patch.setattr(Pool, "collect", interrupted)
+        patch.setattr(WorkerProcess, "end", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            list(batches)
+    del batches
+    assert numbers_of(loader) == list(range(20))
+
+
+# ---- starting ------------------------------------------------------------------------------------
+
+class Bulky(At):
+    """More bytes than a pipe holds."""
+
+    def __init__(self):
+        super().__init__(Sleeping(None, 0))
+        self.bytes = bytes(10**6)
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_what_a_worker_is_told_fits_into_a_pipe_that_nobody_reads(method, monkeypatch):
+    sent = []
+    dump = mini_loader_worker.reduction.dump
+
+    def measured(thing, file, protocol=None):
+        before = file.tell()
+        dump(thing, file, protocol)
+        sent.append(file.tell() - before)
+    monkeypatch.setattr(mini_loader_worker.reduction, "dump", measured)
+    loader = DataLoader(Bulky(), 4, num_workers=1, multiprocessing_context=method)
+    assert numbers_of(loader) == list(range(20))
+    assert 0 < max(sent) < 4096
+
+
+def kill_at_start(stop):
+    """SIGKILL for the first child of this process, as soon as it is there."""
+    while not stop.is_set():
+        children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+        for pid in children:
+            if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                os.kill(int(pid), signal.SIGKILL)
+                return
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for the worker in /proc")
+def test_a_spawned_worker_killed_before_it_reads_its_job_is_replaced():
+    stop = threading.Event()
+    killer = threading.Thread(target=kill_at_start, args=(stop,))
+    killer.start()
+    try:
+        loader = DataLoader(Bulky(), 4, num_workers=1, multiprocessing_context="spawn")
+        assert numbers_of(loader) == list(range(20))
+    finally:
+        stop.set()
+        killer.join()
+    assert loader.statistics.restarts == 1
+
+
+# ---- collating -----------------------------------------------------------------------------------
+
+class Collating(data.Dataset):
+    """Sample i is what `default_collate` makes of i and 7; it is kept and given again."""
+
+    def __init__(self):
+        self.kept = {}
+
+    def __len__(self):
+        return 12
+
+    def __getitem__(self, i):
+        if i % 4 not in self.kept:
+            samples = [torch.full((5000,), float(value)) for value in (i % 4, 7)]
+            self.kept[i % 4] = data.default_collate(samples)
+        return self.kept[i % 4]
+
+
+def collating(samples):
+    return data.default_collate(samples)
+
+
+@pytest.mark.parametrize("collate_fn", [None, collating])
+def test_what_a_dataset_collates_itself_and_keeps_is_not_written_again(collate_fn):
+    for batch in DataLoader(Collating(), 4, num_workers=1, collate_fn=collate_fn):
+        assert batch.shape == (4, 2, 5000)
+        assert batch[:, 0].amax(1).tolist() == batch[:, 0].amin(1).tolist() == [0, 1, 2, 3]
+
+
+class Storages(Numbers):
+    """Sample i tells whether what `default_collate` makes here lies in shared memory."""
+
+    def __getitem__(self, i):
+        return data.default_collate([torch.zeros(3), torch.zeros(3)]).is_shared()
+
+
+def test_a_worker_that_collates_makes_no_file_for_it():
+    assert list(DataLoader(Storages(2), None, num_workers=1)) == [False, False]
+    assert list(data.DataLoader(Storages(2), None, num_workers=1)) == [True, True]
+
+
+class Mixed(Numbers):
+    def __getitem__(self, i):
+        return torch.full((5000,), 1 / 3, dtype=(torch.float32, torch.float64)[i % 2])
+
+
+@pytest.mark.parametrize("collate_fn", [None, collating])
+def test_samples_of_two_dtypes_are_stacked_as_in_a_worker_of_torch(collate_fn):
+    ours, theirs = (next(iter(kind(Mixed(4), 2, num_workers=1, collate_fn=collate_fn)))
+                    for kind in (DataLoader, data.DataLoader))
+    assert ours.dtype == theirs.dtype == torch.float32
+    assert torch.equal(ours, theirs)
+
+
+class NotAtOnce(Numbers):
+    __getitems__ = None
+
+
+def test_a_dataset_may_say_that_it_does_not_fetch_many_at_once():
+    assert [batch["i"].tolist() for batch in DataLoader(NotAtOnce(4), 2)] == [[0, 1], [2, 3]]
+
+
+def test_a_context_without_workers_is_refused_as_in_torch():
+    for kind in (DataLoader, data.DataLoader):
+        with pytest.raises(ValueError, match="multiprocessing_context"):
+            kind(Numbers(3), multiprocessing_context=multiprocessing.get_context("fork"))

@@ -1,0 +1,235 @@
+"""`make test` and `make check` say what is missing, which step failed and how to go on."""
+
+import importlib.util
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections import defaultdict
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+
+import conftest
+from book.pipeline import checks
+from book.pipeline.notebooks import notebook
+from book.pipeline.paths import ROOT
+
+# ---- tools of this machine ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A machine with these programs, and these lines from fc-list."""
+
+    def has(*programs, fonts=b"/fonts/noto.ttc: Noto Sans CJK\n", platform="linux"):
+        monkeypatch.setattr(checks.shutil, "which",
+                            lambda name: f"/bin/{name}" if name in programs else None)
+        monkeypatch.setattr(checks, "sys", SimpleNamespace(platform=platform, exit=sys.exit,
+                                                           argv=["checks", "all"]))
+        run = SimpleNamespace(run=lambda command, **_: SimpleNamespace(
+            stdout=fonts if command == ["fc-list", ":lang=zh"] else b""))
+        monkeypatch.setattr(checks, "subprocess", run)
+        return checks.missing_tools()
+
+    return has
+
+
+BROWSER, COMPILER, FONT = ("a Chromium browser (chromium)", "a C++ compiler (g++)",
+                           "a Chinese font (fonts-noto-cjk)")
+
+
+@pytest.mark.parametrize(("programs", "missing"), [
+    (["chromium", "g++", "fc-list"], []),
+    (["google-chrome", "g++", "fc-list"], []),
+    (["g++", "fc-list"], [BROWSER]),
+    (["chromium", "fc-list"], [COMPILER]),
+    (["chromium", "g++"], [FONT]),
+    ([], [BROWSER, COMPILER, FONT]),
+])
+def test_missing_tools_are_named_with_their_packages(machine, programs, missing):
+    assert machine(*programs) == missing
+
+
+def test_a_font_list_without_chinese_is_a_missing_font(machine):
+    assert machine("chromium", "g++", "fc-list", fonts=b"\n") == [FONT]
+    assert machine("chromium", "g++", platform="darwin") == []
+
+
+def test_make_test_stops_before_any_step_and_points_to_test_core(machine, monkeypatch):
+    machine()
+    monkeypatch.setattr(checks, "run", lambda *_: pytest.fail("a step was run"))
+    with pytest.raises(SystemExit) as caught:
+        checks.main()
+    assert caught.value.code == (
+        f"test: this machine lacks {BROWSER}, {COMPILER}, {FONT}; install the package in brackets, "
+        "or run `make test-core`, which needs none of them")
+
+
+# ---- steps -------------------------------------------------------------------------------------
+
+@pytest.fixture
+def run(monkeypatch, capfd):
+    """Run the checks of a group on these steps: (what ends it, stdout)."""
+
+    def call(group, *steps):
+        monkeypatch.setattr(checks, "STEPS", steps)
+        monkeypatch.setattr(checks, "missing_tools", list)
+        monkeypatch.setattr(sys, "argv", ["checks", *group.split()])
+        try:
+            ended = checks.main()
+        except SystemExit as stop:
+            ended = stop.code
+        return ended, capfd.readouterr().out
+
+    return call
+
+
+def python(program):
+    return [sys.executable, "-c", program]
+
+
+def test_steps_that_pass_are_counted_each_with_its_time(run):
+    steps = [checks.Step("one", python("print('said')"), ""), checks.Step("two", python(""), "")]
+    ended, out = run("quick", *steps)
+    assert ended == 0
+    assert re.fullmatch(r"\[1/2\] one …\nsaid\n\[1/2\] one: \d+\.\d s\n"
+                        r"\[2/2\] two …\n\[2/2\] two: \d+\.\d s\nAll 2 steps passed in \d+ s\.\n",
+                        out)
+
+
+def test_a_failing_step_stops_the_run_and_says_how_to_go_on(run, tmp_path):
+    later = tmp_path / "later"
+    steps = [checks.Step("good", python(""), ""),
+             checks.Step("bad", python("import sys; sys.exit(3)"), "mend the thing"),
+             checks.Step("later", python(f"open({str(later)!r}, 'w')"), "")]
+    ended, out = run("all", *steps)
+    told = re.fullmatch(r"\[2/3\] bad: failed. To go on: mend the thing, "
+                        r"then run it again alone: (.*)", ended)
+    again = subprocess.run(["sh", "-c", told[1]], cwd=ROOT, check=False)
+    assert again.returncode == 3  # the command as it is told can be pasted
+    assert "[1/3] good: " in out
+    assert not later.exists()
+
+
+def test_a_group_runs_its_own_steps_only(run):
+    steps = [checks.Step("first", python(""), "", "quick"), checks.Step("second", python(""), ""),
+             checks.Step("third", python(""), "", "core all")]
+    for group, names in {"quick": "first second", "core": "second third"}.items():
+        ended, out = run(group, *steps)
+        assert ended == 0
+        assert re.findall(r"(\w+) …", out) == names.split()
+
+
+def test_the_command_told_is_that_of_the_venv_from_the_root(run):
+    command = [f"{ROOT}/.venv/bin/python", "-c", "import sys; sys.exit(1)"]
+    if not (ROOT / ".venv/bin/python").exists():
+        command[0] = sys.executable
+    ended, _ = run("core", checks.Step("bad", command, "mend it"))
+    assert shlex.split(ended.partition("alone: ")[2]) == [
+        command[0].removeprefix(f"{ROOT}/"), *command[1:]]
+
+
+@pytest.mark.parametrize("group", ["", "everything", "quick all"])
+def test_an_unknown_group_is_refused(run, group):
+    assert run(group) == ("checks: say which: quick, core or all", "")
+
+
+@pytest.mark.parametrize(("group", "left_out"), [
+    ("quick", {"slow", "browser", "compiler"}), ("core", {"browser", "compiler"}), ("all", set()),
+])
+def test_each_group_runs_the_tests_that_its_tools_allow(group, left_out):
+    markers = {line.split(":")[0] for line in tomllib.loads(
+        (ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["pytest"]["ini_options"]["markers"]}
+    chosen = [step.command[step.command.index("-m", 2) + 1] for step in checks.STEPS
+              if group in step.groups.split() and "pytest" in step.command
+              and "-m" in step.command[2:]]
+    assert chosen
+    seen = {name for name in markers
+            if any(eval(choice, {marker: marker == name for marker in markers})
+                   for choice in chosen)}
+    assert seen == markers - left_out
+
+
+def test_every_command_of_make_is_there():
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    named = re.findall(r"(?:\$\(RUN\)|book\.pipeline)\.(\w+)", makefile)
+    named += [step.command[2].rpartition(".")[2] for step in checks.STEPS
+              if step.command[2].startswith("book.pipeline.")]
+    assert {"sync", "prove", "site", "serve", "checks", "lint"} <= set(named)
+    for name in named:
+        assert importlib.util.find_spec(f"book.pipeline.{name}"), name
+    for group in re.findall(r"book\.pipeline\.checks (\w+)", makefile):
+        assert any(group in step.groups.split() for step in checks.STEPS)
+
+
+# ---- notebooks under another torch -------------------------------------------------------------
+
+def item(*tags):
+    options = defaultdict(bool, check=True)
+    return SimpleNamespace(cell=SimpleNamespace(metadata={"tags": list(tags)}), options=options)
+
+
+def here(monkeypatch, torch, python):
+    """Pretend that torch and Python have these versions; what the hook makes of two cells."""
+    monkeypatch.setattr(notebook, "version", lambda name: {"torch": torch}[name])
+    monkeypatch.setattr(notebook, "sys", SimpleNamespace(version_info=(*python, 7)))
+    items = [item("pinned-torch"), item("other"), SimpleNamespace(name="a test, not a cell")]
+    conftest.pytest_collection_modifyitems(items)
+    return [cell.options["check"] for cell in items[:2]]
+
+
+PINNED = notebook.pinned_torch()
+
+
+@pytest.mark.parametrize(("torch", "python", "compared"), [
+    (PINNED, notebook.PINNED_PYTHON, [True, True]),
+    (f"{PINNED}+cpu", notebook.PINNED_PYTHON, [True, True]),
+    (f"{PINNED}+cu130", notebook.PINNED_PYTHON, [True, True]),
+    ("2.11.0", notebook.PINNED_PYTHON, [False, True]),
+    (f"{PINNED}1", notebook.PINNED_PYTHON, [False, True]),
+    (PINNED, (3, 12), [False, True]),
+])
+def test_pinned_cells_are_compared_under_the_pinned_torch_and_python_only(
+    monkeypatch, torch, python, compared
+):
+    assert here(monkeypatch, torch, python) == compared
+
+
+@pytest.fixture
+def cells(tmp_path):
+    """A notebook: right, wrong, wrong and pinned, raising and pinned, raising as stored."""
+    v4, pinned = nbformat.v4, {"tags": ["pinned-torch"]}
+
+    def cell(source, **metadata):
+        one = v4.new_output("stream", text="1\n")
+        return v4.new_code_cell(source, outputs=[one], metadata=metadata, execution_count=1)
+
+    last = cell("1 / 0", tags=["raises-exception"])
+    # as sync stores an error: the frames are left out, and nbval does not miss them
+    last.outputs = [v4.new_output("error", ename="ZeroDivisionError", evalue="division by zero",
+                                  traceback=["one line"])]
+    cells = [cell("print(1)"), cell("print(2)"), cell("print(2)", **pinned),
+             cell("1 / 0", **pinned), last]
+    nbformat.write(v4.new_notebook(cells=cells), tmp_path / "cells.ipynb")
+    return tmp_path / "cells.ipynb"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("pinned_here", "result"), [
+    ("True", "3 failed, 2 passed"), ("False", "2 failed, 3 passed"),
+])
+def test_nbval_runs_pinned_cells_elsewhere_and_compares_them_here(cells, pinned_here, result):
+    (cells.parent / "conftest.py").write_text(
+        f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+        f"import importlib.util as u\n"
+        f"spec = u.spec_from_file_location('root_conftest', {str(ROOT / 'conftest.py')!r})\n"
+        f"root = u.module_from_spec(spec); spec.loader.exec_module(root)\n"
+        f"root.notebook.outputs_are_pinned_here = lambda: {pinned_here}\n"
+        f"pytest_collection_modifyitems = root.pytest_collection_modifyitems\n")
+    command = [sys.executable, "-m", "pytest", "-q", "--nbval", "--nbval-current-env",
+               "-p", "no:cacheprovider", "--rootdir", cells.parent, cells]
+    ran = subprocess.run(command, cwd=cells.parent, capture_output=True, text=True, check=False)
+    assert result in ran.stdout.splitlines()[-1]

