@@ -1,65 +1,29 @@
-"""The checks behind `make check`, `make test` and `make test-core`, in order, each with its time.
+"""The suite behind `make check`, `make test` and `make test-core`.
 
     quick   before a commit: what is cheap, and what changed
     core    everything that needs no browser and no compiler
     all     everything, as CI runs it
+
+Two steps run side by side; a failure stops only what builds on it, and all failures are told at
+the end. What passed is remembered until something changes that could make it fail:
+`make test FRESH=1` runs everything. `make test ONLY="site pages"` runs these steps.
 """
 
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from book.pipeline.paths import NOTEBOOKS, ROOT
+from book.pipeline.paths import relative
+from book.pipeline.suite.lanes import FAILED, LOGS, SKIPPED, Lanes, Result, again, slowest, tests
+from book.pipeline.suite.steps import STEPS, Step
 
-PYTHON = sys.executable
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-
-
-@dataclass(frozen=True)
-class Step:
-    """One command; `advice` says how to go on when it fails."""
-
-    name: str
-    command: list[str]
-    advice: str
-    groups: str = "quick core all"
-
-
-def module(name: str, *arguments: str) -> list[str]:
-    return [PYTHON, "-m", f"book.pipeline.{name}", *arguments]
-
-
-def pytest(*arguments: str) -> list[str]:
-    return [PYTHON, "-m", "pytest", *arguments]
-
-
-WORKERS = ["-n", "2"]
-NBVAL = [*NOTEBOOKS, "--nbval", "--nbval-current-env", *WORKERS, "--dist", "loadscope"]
-
-STEPS = [
-    Step("lint of Python", [PYTHON, "-m", "ruff", "check", "."], "mend what ruff names"),
-    Step("lint of sections and cards", module("lint"), "mend the named lines"),
-    Step("source references", module("sources"), "name another target"),
-    Step("notebooks up to date", module("sync", "--check"), "run `make sync`"),
-    Step("card results up to date", module("prove", "--check"), "run `make prove`"),
-    Step("unit tests", pytest("-m", "not slow and not browser and not compiler", *WORKERS),
-         "mend the failing test", "quick"),
-    Step("proofs of all cards, and each negated assert turns its proof red",
-         module("prove", "--verify", "--mutate"), "mend the card or its proof", "core all"),
-    Step("unit tests", pytest("-m", "not browser and not compiler", *WORKERS),
-         "mend the failing test", "core"),
-    Step("unit tests", pytest("-m", "not browser", *WORKERS), "mend the failing test", "all"),
-    Step("notebooks under nbval", pytest(*NBVAL), "mend the section, then `make sync`",
-         "core all"),
-    Step("site", module("site"), "mend what Sphinx names", "core all"),
-    Step("pages in Chromium", pytest("-m", "browser", *WORKERS), "mend the page", "all"),
-]
+GROUPS = ("quick", "core", "all")
 
 
 def missing_tools() -> list[str]:
@@ -76,29 +40,50 @@ def missing_tools() -> list[str]:
     return missing
 
 
+def chosen(group: str, only: str = "", steps: Sequence[Step] = STEPS) -> list[Step]:
+    """The steps of a group; with `only` those named, and what they come after."""
+    found = [step for step in steps if group in step.groups.split()]
+    if not only:
+        return found
+    wanted = set(only.replace(",", " ").split())
+    if unknown := wanted - {step.name for step in found}:
+        sys.exit(f"checks: ONLY={only}: no step {', '.join(sorted(unknown))}; "
+                 f"there are: {', '.join(step.name for step in found)}")
+    for step in reversed(found):
+        if step.name in wanted:
+            wanted |= set(step.after)
+    return [step for step in found if step.name in wanted]
+
+
+def report(results: Sequence[Result], seconds: float) -> None:
+    """The slowest tests, every failure with what it said, and the sum as the last line."""
+    if slow := slowest(results):
+        print("\nSlowest tests:", *(f"{taken:7.1f} s  {name}" for taken, name in slow), sep="\n")
+    for result in results:
+        if result.state in (FAILED, SKIPPED):
+            print(f"\n──── {result.step.name}: {result.state} ────\n{result.output.strip()}\n")
+            print(f"To go on: {result.step.advice}, then run it again alone: "
+                  f"{again(result.step)}")
+    failed = [result.step.name for result in results if result.state in (FAILED, SKIPPED)]
+    print(f"\n{len(results) - len(failed)} of {len(results)} steps passed in {seconds:.0f} s"
+          f"{'; not: ' + ', '.join(failed) if failed else ''}. Logs: {relative(LOGS)}")
+    passed, broken = tests(results)
+    print(f"{passed} passed, {broken} failed")
+
+
 def main() -> int:
     group = sys.argv[1] if len(sys.argv) == 2 else ""
-    if group not in ("quick", "core", "all"):
+    if group not in GROUPS:
         sys.exit("checks: say which: quick, core or all")
+    steps = chosen(group, os.environ.get("ONLY", ""))
     if group == "all" and (missing := missing_tools()):
         sys.exit(f"test: this machine lacks {', '.join(missing)}; install the package in brackets, "
                  "or run `make test-core`, which needs none of them")
-    steps = [step for step in STEPS if group in step.groups.split()]
     started = time.perf_counter()
-    for number, step in enumerate(steps, 1):
-        run(step, f"[{number}/{len(steps)}]")
-    print(f"All {len(steps)} steps passed in {time.perf_counter() - started:.0f} s.")
-    return 0
-
-
-def run(step: Step, label: str) -> None:
-    print(f"{label} {step.name} …", flush=True)
-    started = time.perf_counter()
-    if subprocess.run(step.command, cwd=ROOT, env=os.environ, check=False).returncode:
-        again = shlex.join(step.command).removeprefix(f"{ROOT}/")  # all run from the root
-        sys.exit(f"{label} {step.name}: failed. To go on: {step.advice}, then run it again alone: "
-                 f"{again}")
-    print(f"{label} {step.name}: {time.perf_counter() - started:.1f} s", flush=True)
+    results = Lanes(steps, fresh=bool(os.environ.get("FRESH")),
+                    tell=lambda line: print(line, flush=True)).run()
+    report(results, time.perf_counter() - started)
+    return int(any(result.state in (FAILED, SKIPPED) for result in results))
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-from book.pipeline.checks import NBVAL
 from book.pipeline.paths import RESULTS, ROOT, write_atomic
+from book.pipeline.suite.steps import NBVAL
 
 RECORD = RESULTS / "torch-versions.json"
 TORCH = re.compile(r"^torch==\S+", re.M)
@@ -53,7 +53,8 @@ def run_notebooks(python: Path) -> dict:
     report = ROOT / "_build" / "other-torch.xml"
     report.parent.mkdir(exist_ok=True)
     subprocess.run(
-        [str(python), "-m", "pytest", *NBVAL, f"--junitxml={report}"], cwd=ROOT, check=False)
+        [str(python), "-m", "pytest", *NBVAL, "-n", "2",
+         "--dist", "loadscope", f"--junitxml={report}"], cwd=ROOT, check=False)
     cases = list(ElementTree.parse(report).iter("testcase"))
     failed = [f"{case.get('classname')} {case.get('name')}" for case in cases
               if case.find("failure") is not None or case.find("error") is not None]

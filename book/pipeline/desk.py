@@ -1,0 +1,73 @@
+"""The desk: everything about the book that can be judged by reading it. Nothing is executed.
+
+    python -m book.pipeline.desk
+
+Lint of code, texts and cards; references into torch's source; what is stale. All findings are
+printed, each as `FILE:LINE: what is wrong; how to mend it`; exit status 1 if there is one.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+
+from book.pipeline import lint, sources, sync
+from book.pipeline.cards import book as cards
+from book.pipeline.cards import results
+from book.pipeline.paths import ROOT
+
+
+def python_code() -> list[str]:
+    """What ruff finds in the Python code."""
+    done = subprocess.run([sys.executable, "-m", "ruff", "check", "--quiet",
+                           "--output-format=concise", "."],
+                          cwd=ROOT, capture_output=True, text=True, check=False)
+    said = f"{done.stdout}{done.stderr}".splitlines()
+    return [line for line in said if line.strip()] or ["ruff failed"] * bool(done.returncode)
+
+
+def texts() -> list[str]:
+    """Findings in sections, pages and the texts of cards."""
+    return lint.lint_files(lint.default_files())
+
+
+def card_files() -> list[str]:
+    """Cards that break a rule, and results that proving would write differently."""
+    book, problems = cards.load()
+    return [str(problem) for problem in problems or results.stale(book)]
+
+
+def references() -> list[str]:
+    """References into torch's source that lead nowhere."""
+    try:
+        return sources.check_all(sources.all_files())
+    except sources.SourceError as error:
+        return [str(error)]
+
+
+def notebooks() -> list[str]:
+    """Notebooks that are not what syncing their source would give."""
+    return [reason for path in sync.section_sources() if (reason := sync.stale(path))]
+
+
+CHECKS: dict[str, Callable[[], Iterable[str]]] = {
+    "Python code": python_code, "texts": texts, "cards and their results": card_files,
+    "source references": references, "notebooks up to date": notebooks,
+}
+
+
+def main() -> int:
+    failed = False
+    for name, check in CHECKS.items():
+        started = time.perf_counter()
+        findings = list(check())
+        failed = failed or bool(findings)
+        print(f"{name}: {len(findings)} findings, {time.perf_counter() - started:.1f} s",
+              *findings, sep="\n", flush=True)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

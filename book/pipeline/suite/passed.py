@@ -1,0 +1,93 @@
+"""What passed already: remembered under a digest of everything that could have made it fail.
+
+A digest is taken before the work begins, never after it: a file that is edited while its test
+runs has not been tested. (`doit`, tried for this, stores the state of its files when a task ends.)
+The memory lies in `.cache/passed/`; without it, as in a clean clone, everything runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib.metadata import distributions
+from pathlib import Path
+
+from book.pipeline.paths import ROOT, write_atomic
+
+FOLDER = Path(".cache") / "passed"
+LEFT_OUT = {"__pycache__", ".ipynb_checkpoints"}
+# Settings that change what a test does or how deep it goes.
+SETTINGS = ("DEPTH", "OMP_NUM_THREADS", "BOOK_DEVICE")
+
+
+class Passed:
+    """Names of what passed, each with its digest; one file a `kind` of work.
+
+    An unreadable file counts as empty: the price is one more run.
+    """
+
+    def __init__(self, kind: str, root: Path = ROOT):
+        self.file = root / FOLDER / f"{kind}.json"
+        self._read()
+
+    def _read(self) -> None:
+        try:
+            found = json.loads(self.file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            found = {}
+        self.digests: dict[str, str] = found if isinstance(found, dict) else {}
+
+    def holds(self, name: str, digest: str) -> bool:
+        return self.digests.get(name) == digest
+
+    def add(self, passed: Mapping[str, str], failed: Iterable[str] = ()) -> None:
+        """Remember what passed, forget what failed; other names stay as the file has them now."""
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        self._read()
+        self.digests |= passed
+        for name in failed:
+            self.digests.pop(name, None)
+        write_atomic(self.file, json.dumps(self.digests, indent=0, sort_keys=True) + "\n")
+
+
+def files_of(patterns: Iterable[str], root: Path = ROOT) -> Iterator[Path]:
+    """Files that match the patterns, sorted; `!pattern` leaves out what other patterns match."""
+    patterns = list(patterns)
+    found = {file for pattern in patterns if not pattern.startswith("!")
+             for file in root.glob(pattern)}
+    out = {file for pattern in patterns if pattern.startswith("!")
+           for file in root.glob(pattern[1:])}
+    yield from sorted(file for file in found - out
+                      if file.is_file() and not LEFT_OUT.intersection(file.parts))
+
+
+def digest(files: Iterable[Path], *words: str, root: Path = ROOT) -> str:
+    """sha256 over names and contents of the files, the words, the tools and the settings."""
+    total = hashlib.sha256()
+    for word in (*words, tools(), *(f"{key}={os.environ.get(key)}" for key in SETTINGS)):
+        total.update(word.encode() + b"\0")
+    for file in files:
+        name = file.relative_to(root) if file.is_relative_to(root) else file
+        total.update(f"{name}\0{_of_file(file, *_stamp(file))}\0".encode())
+    return total.hexdigest()
+
+
+def _stamp(file: Path) -> tuple[int, int]:
+    state = file.stat()
+    return state.st_mtime_ns, state.st_size
+
+
+@cache
+def _of_file(file: Path, changed: int, size: int) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+@cache
+def tools() -> str:
+    """Python, its packages and the system: a new version of any of them makes everything run."""
+    packages = sorted(f"{found.metadata['Name']}=={found.version}" for found in distributions())
+    return "\n".join([platform.platform(), platform.python_version(), *packages])

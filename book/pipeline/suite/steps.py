@@ -1,0 +1,102 @@
+"""The steps of the suite, floor by floor: what each runs, and what could make it fail.
+
+    desk        all that can be judged without running torch or a browser
+    tools       the pipeline and the extension, on input made up for the test
+    companions  the code that readers study, against torch
+    evidence    what the book claims: proofs of cards, cells of notebooks
+    specimen    what scripts and styles do, on a small book that holds every construct once
+    pages       what only content can break: one visit to each page
+
+A step names its inputs; once it has passed, it runs again only when one of them changes (see
+passed.py). `watch.py` fails a step that opens a file of the book which is not among its inputs.
+Steps without inputs always run; some of them remember what passed one by one (see remember.py).
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from book.pipeline.paths import NOTEBOOKS
+
+PYTHON = sys.executable
+# conftest.py at the root imports the reader of notebooks.
+ALWAYS = ("pyproject.toml", "conftest.py", "constraints.txt", "tests/conftest.py",
+          "tests/helpers/**/*", "package-lock.json", "book/__init__.py", "book/pipeline/*.py",
+          "book/pipeline/suite/*", "book/pipeline/notebooks/*")
+PIPELINE = ("book/extension/**/*", "book/pipeline/**/*", "book/*.yaml")
+CODE = ("code/**/*",)
+WEB = ("book/web/**/*",)
+CONTENT = ("chapters/**/*", "book/*", "_toc.yml", "_config.yml", "benchmarks/results/*")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One command; `advice` says how to go on when it fails."""
+
+    name: str
+    command: list[str]
+    advice: str
+    groups: str = "quick core all"
+    inputs: tuple[str, ...] = ()
+    products: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+class Floor(NamedTuple):
+    """A folder of tests; `own` is what they test, beside what every test may use."""
+
+    folder: str
+    own: tuple[str, ...]
+    advice: str = "mend the failing test"
+
+
+FLOORS = {
+    "companions": Floor("tests/code", (*CODE, *WEB, "chapters/*/check_*.py",
+                                       "chapters/*/exercises.yaml", "benchmarks/**/*")),
+    "tools": Floor("tests/tools", (*PIPELINE, *CODE, *WEB, "Makefile", "*.txt", "*.json", ".npmrc",
+                                   "_config.yml", "benchmarks/**/*", ".gitignore")),
+    "inside": Floor("tests/inside", (*CODE, *WEB, *PIPELINE)),
+    "web": Floor("tests/web", (*CODE, *WEB, *PIPELINE)),
+    "content": Floor("tests/content", (*CONTENT, *CODE, *WEB, *PIPELINE, "README.md", "*.md",
+                                       "benchmarks/**/*", "tests/**/*"), "mend the text"),
+}
+
+
+def module(name: str, *arguments: str) -> list[str]:
+    return [PYTHON, "-m", f"book.pipeline.{name}", *arguments]
+
+
+def pytest(*arguments: str) -> list[str]:
+    return [PYTHON, "-m", "pytest", "--durations=12", "--durations-min=1.0", *arguments]
+
+
+def tests(name: str, group: str, marks: str) -> Step:
+    """The tests of a floor that a group runs."""
+    floor = FLOORS[name]
+    command = pytest(floor.folder, "-p", "book.pipeline.suite.watch", *(["-m", marks] if marks
+                                                                        else []))
+    return Step(name, command, floor.advice, group, (*ALWAYS, f"{floor.folder}/**/*", *floor.own))
+
+
+NBVAL = [*NOTEBOOKS, "--nbval", "--nbval-current-env"]
+# In the order in which they are begun: the longest first, so that both lanes end together.
+STEPS = [
+    Step("desk", module("desk"), "mend the named lines; what is stale: `make sync`, `make prove`"),
+    *(tests(name, "quick", "not slow and not compiler") for name in FLOORS),
+    *(tests(name, "core", "not compiler") for name in FLOORS),
+    tests("companions", "all", ""),
+    Step("site", module("site"), "mend what Sphinx names", "core all",
+         (*ALWAYS, *PIPELINE, *CODE, *WEB, *CONTENT, "chapters/**/*"), ("_build/html/**/*",)),
+    Step("specimen", pytest("tests/specimen"), "mend the script or the style", "all",
+         (*ALWAYS, "tests/specimen/**/*", *PIPELINE, *CODE, *WEB)),
+    Step("pages", pytest("tests/pages", "-p", "book.pipeline.suite.remember"),
+         "mend the page", "all", after=("site",)),
+    Step("proofs", module("prove", "--verify", "--mutate"), "mend the card or its proof",
+         "core all", (*ALWAYS, *PIPELINE, *CODE, "chapters/*/cards/**/*", "chapters/*/cards*",
+                      "benchmarks/results/*")),
+    Step("notebooks", pytest(*NBVAL, "-p", "book.pipeline.suite.remember"),
+         "mend the section, then `make sync`", "core all"),
+    *(tests(name, "all", "") for name in FLOORS if name != "companions"),
+]
