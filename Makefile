@@ -26,10 +26,10 @@ sync: setup-full ## execute sections that changed and write their notebooks (FOR
 prove: setup-full ## run the proofs of all cards and write cards.json
 	@$(RUN).prove
 
-check: setup-full ## before every commit: lint, staleness, changed cards and notebooks, unit tests
+check: setup-full ## before every commit: lint, staleness, what changed; ONLY=desk: these steps
 	@$(BIN)/python -m book.pipeline.checks quick
 
-test: setup-full ## everything, as CI runs it; needs chromium, a CJK font and a C++ compiler
+test: setup-full ## everything that changed since it passed (FRESH=1: all; DEPTH=20: more random cases)
 	@$(BIN)/python -m book.pipeline.checks all
 
 test-core: setup-full ## everything that needs no browser and no compiler
