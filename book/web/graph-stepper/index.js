@@ -3,9 +3,9 @@
 //
 //   <graph-stepper graph='{"nodes": […]}' step="0">a table</graph-stepper>
 //
-// code/inside/widgets/graph_stepper.py describes the attribute `graph`. The table inside is what readers
-// without JavaScript see. After a step by the reader in that graph the element reflects it in the
-// attribute `step` and fires `step-change`; the steps of a typed graph are the page's own.
+// code/inside/widgets/graph_stepper.py describes the attribute `graph`. The table inside is what
+// readers without JavaScript see. After a step by the reader in that graph the element reflects it
+// in the attribute `step` and fires `step-change`; the steps of a typed graph are the page's own.
 import { change, draw, geometry } from "./draw.js";
 import { textOf, typed } from "./parse.js";
 import { stateAt } from "./state.js";

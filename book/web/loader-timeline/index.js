@@ -3,8 +3,9 @@
 //
 //   <loader-timeline settings='{"num_workers": 2, "slow": "batch", …}'>a table</loader-timeline>
 //
-// code/inside/widgets/loader_timeline.py describes the settings. The table inside is what readers without
-// JavaScript see. What the reader sets is reflected in the attribute, and `settings-change` fired.
+// code/inside/widgets/loader_timeline.py describes the settings. The table inside is what readers
+// without JavaScript see. What the reader sets is reflected in the attribute, and
+// `settings-change` fired.
 import { figuresOf, lanesOf, machineOf, tableOf } from "./draw.js";
 import { RANGES, settle, simulate, stateAt, whichMost } from "./simulate.js";
 import { STYLE } from "./style.js";
