@@ -7,14 +7,13 @@ from pathlib import Path
 from sphinx.util.fileutil import copy_asset
 
 from book.extension.maths import KATEX
-from book.pipeline.paths import BUNDLES
+from book.pipeline.paths import BUNDLES, widgets
 
 TEMPLATES = Path(__file__).with_name("templates")
 
-# a module script is linked to the pages that hold its element
-ELEMENTS = {"<predict-cell": "predict.js", "<stride-explorer": "stride-explorer.js",
-            "<graph-stepper": "graph-stepper.js", "<loader-timeline": "loader-timeline.js",
-            "<card-drill": "drill.js"}
+# a module script is linked to the pages that hold its element; a widget's is named as its element
+ELEMENTS = {"<predict-cell": "predict.js", "<card-drill": "drill.js",
+            **{f"<{name}": f"{name}.js" for name in widgets()}}
 
 
 def configure(app, config) -> None:

@@ -11,10 +11,16 @@ CODE = ROOT / "code"
 FRONT_PAGE = ROOT / "book" / "index.md"  # a notebook too: its prediction is run like any other
 NOTEBOOKS = ("chapters", "book/index.ipynb")  # where nbval finds all of them
 SITE = ROOT / "_build" / "html"
-BUNDLES = ROOT / "_build" / "web"  # what esbuild makes of book/web
+WEB = ROOT / "book" / "web"
+BUNDLES = ROOT / "_build" / "web"  # what esbuild makes of it
 NPM = ROOT / "node_modules"
 OPENING, SHEET = "index", "cheat-sheet"  # pages of a chapter that are no sections: no cards, no row
 RESULTS = ROOT / "benchmarks" / "results"  # written by the commands that record, never by a build
+
+
+def widgets(web: Path = WEB) -> dict[str, Path]:
+    """The main module of each widget by the name of its element, which is that of its folder."""
+    return {file.parent.name: file for file in sorted(web.glob("*/index.js"))}
 
 
 def place(document: str) -> tuple[str, str] | None:

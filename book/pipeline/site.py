@@ -12,9 +12,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from book.pipeline.paths import BUNDLES, NPM, ROOT, SITE
+from book.pipeline.paths import BUNDLES, NPM, ROOT, SITE, WEB, widgets
 
-WEB = ROOT / "book" / "web"
 JUPYTER_BOOK = Path(sys.executable).with_name("jupyter-book")
 ESBUILD = NPM / ".bin" / "esbuild"
 
@@ -24,8 +23,9 @@ def bundle() -> None:
     shutil.rmtree(BUNDLES, ignore_errors=True)
     BUNDLES.mkdir(parents=True)
     scripts = sorted(str(file) for file in WEB.glob("*") if file.suffix in {".js", ".css"})
-    command = [str(ESBUILD), *scripts, "--bundle", "--minify", "--format=esm", "--charset=utf8",
-               "--log-level=warning", f"--outdir={BUNDLES}"]
+    named = [f"{name}={file}" for name, file in widgets().items()]
+    command = [str(ESBUILD), *scripts, *named, "--bundle", "--minify", "--format=esm",
+               "--charset=utf8", "--log-level=warning", f"--outdir={BUNDLES}"]
     run(command, "bundling book/web")
     for file in WEB.glob("*.svg"):
         shutil.copy(file, BUNDLES)

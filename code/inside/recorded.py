@@ -11,8 +11,9 @@ import json
 from html import escape
 from pathlib import Path
 
+from inside.bilingual import spans
+
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
-LANGUAGES = {"zh": "zh-Hans", "en": "en"}
 SEPARATOR = '<span class="lang-sep"> · </span>'  # seen where both languages are
 
 
@@ -82,18 +83,15 @@ def both(texts):
     return " · ".join(dict.fromkeys([texts["zh"], texts["en"]]))
 
 
-def spans(texts):
-    """The same as HTML; the page shows the reader's language."""
-    if texts["zh"] == texts["en"]:
-        return escape(texts["en"])
-    return SEPARATOR.join(f'<span class="lang-{key}" lang="{tag}">{escape(texts[key])}</span>'
-                          for key, tag in LANGUAGES.items())
+def as_html(texts):
+    """The same as HTML."""
+    return spans(escape(texts["zh"]), escape(texts["en"]), SEPARATOR)
 
 
 def html_table(table, columns):
     """One table, scrolling inside itself where the page is narrow."""
-    head = "".join(f'<th scope="col">{spans(texts)}</th>' for texts in [table, *columns])
-    rows = [f'<tr><th scope="row">{spans(row)}</th>'
+    head = "".join(f'<th scope="col">{as_html(texts)}</th>' for texts in [table, *columns])
+    rows = [f'<tr><th scope="row">{as_html(row)}</th>'
             + "".join(f"<td>{value}</td>" for value in values(row, columns)) + "</tr>"
             for row in table["rows"]]
     top = '<div class="wide-table" tabindex="0"><table class="table">'

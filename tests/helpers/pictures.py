@@ -3,7 +3,7 @@
 import xml.etree.ElementTree as ET
 from unicodedata import east_asian_width
 
-from inside.pictures.drawing import MONO_WIDTH, SMALLEST
+from inside.pictures.svg import MONO_WIDTH, SMALLEST
 
 SVG = "{http://www.w3.org/2000/svg}"
 PHONE = 342  # px: a phone of 390 px less the margins of page and output

@@ -7,7 +7,9 @@ import pytest
 import torch
 
 import inside
-from inside.pictures.drawing import MAX_CELLS, SMALLEST, draw_tensors, group
+from inside.observe.storages import group
+from inside.pictures.storages import MAX_CELLS, draw_tensors
+from inside.pictures.svg import SMALLEST
 
 SVG = "{http://www.w3.org/2000/svg}"
 

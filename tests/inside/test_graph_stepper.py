@@ -505,7 +505,7 @@ def test_javascript_ends_with_the_table_of_python(cases, stepper):
         for row, cells in zip(rows, table_cells(case.nodes), strict=True):
             number, label, op, *rest = row
             assert [number, label, *rest] == [cells[0], cells[1], *cells[3:]]
-            assert cells[2] == (f"<code>{op}</code>" if op else graph_stepper.both("叶子", "leaf"))
+            assert cells[2] == (f"<code>{op}</code>" if op else graph_stepper.spans("叶子", "leaf"))
 
 
 def test_javascript_replays_every_step(cases, stepper):

@@ -9,14 +9,11 @@ from dataclasses import replace
 import pytest
 from torch.utils.data import DataLoader
 
+from inside.observe import loader
+from inside.observe.loader import State, read, read_machine
 from inside.pictures import loader_machine
-from inside.pictures.loader_machine import (
-    draw_loader_machine,
-    draw_waiting,
-    picture_of,
-    read_machine,
-)
-from inside.pictures.loader_queues import State, describe, draw, draw_loader, read
+from inside.pictures.loader_machine import draw_loader_machine, draw_waiting, picture_of
+from inside.pictures.loader_queues import describe, draw, draw_loader
 from loader_data import Gated, Numbers, Stream
 from tests.helpers.pictures import (
     SVG,
@@ -185,7 +182,7 @@ def test_a_machine_that_cannot_be_drawn_is_refused_in_one_line(arguments, words)
 
 
 def test_a_loader_that_does_not_come_to_rest_is_reported(monkeypatch):
-    monkeypatch.setattr(loader_machine, "PATIENCE", 0.2)
+    monkeypatch.setattr(loader, "PATIENCE", 0.2)
     data = Gated(8, behind={0, 1})              # both workers wait
     with pytest.raises(TimeoutError, match=r"still moves after 0\.2 s"):
         draw_waiting(iter(DataLoader(data, num_workers=2)), data.gate)

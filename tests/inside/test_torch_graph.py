@@ -8,8 +8,9 @@ import pytest
 import torch
 from torch.autograd.graph import get_gradient_edge
 
+from inside.observe.torch_graph import reach
 from inside.widgets.graph_stepper import LIMIT, GraphStepper, spell
-from inside.widgets.torch_graph import reach, text
+from inside.widgets.torch_graph import text
 from tests.helpers import scalar_graphs as graphs
 from tests.helpers.scalar_graphs import torch_leaf as leaf
 from tests.helpers.stepper_states import states, stepper

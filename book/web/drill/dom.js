@@ -1,6 +1,8 @@
 // Making elements, and texts that show in the reader's language by the rules of book.css.
 
-const TAGS = [["zh", "zh-Hans"], ["en", "en"]];
+import { escape, spans } from "../common/bilingual.js";
+
+const SEPARATOR = '<span class="lang-sep"> · </span>';
 
 /** An element: properties starting with "on" are listeners, others attributes; null is left out. */
 export function h(name, attributes = {}, ...children) {
@@ -18,17 +20,17 @@ export function h(name, attributes = {}, ...children) {
 
 /** A pair [zh, en] of plain texts, inline. */
 export function both(pair) {
-  return fragment(pair, (text) => h("span", {}, text), true);
+  return parsed(spans(pair.map(escape), SEPARATOR));
 }
 
 /** A pair {zh, en} of HTML made by the build, inline. */
 export function inline(html) {
-  return fragment([html.zh, html.en], (text) => filled("span", text), true);
+  return parsed(spans([html.zh, html.en], SEPARATOR));
 }
 
 /** The same one below the other when both languages show; a heading asks for `span`s. */
 export function block(html, name = "div") {
-  return fragment([html.zh, html.en], (text) => filled(name, text), false);
+  return parsed(spans([html.zh, html.en], "", name));
 }
 
 /** An element filled with HTML that the build has made (never with what a reader imports). */
@@ -38,17 +40,7 @@ export function filled(name, html) {
   return element;
 }
 
-function fragment(pair, make, separated) {
-  const result = document.createDocumentFragment();
-  TAGS.forEach(([lang, tag], i) => {
-    const element = make(pair[i]);
-    element.className = `lang-${lang}`;
-    element.lang = tag;
-    if (i && separated) result.append(h("span", { class: "lang-sep" }, " · "));
-    result.append(element);
-  });
-  return result;
-}
+const parsed = (html) => filled("template", html).content;
 
 export function fold(summary, ...children) {
   return h("details", { class: "drill-fold" }, h("summary", {}, summary), ...children);

@@ -7,14 +7,21 @@ import { addStyle } from "./style.js";
 
 const Base = globalThis.HTMLElement ?? class {}; // node imports the widgets to test functions
 
-/** An element whose `label()` is called when the reader changes the language. */
+/**
+ * An element whose `label()` is called when the reader changes the language. It has the class
+ * `widget`, and the parts that widgets share have classes `w-…`: style.js knows these alone.
+ */
 export class Widget extends Base {
   connectedCallback() {
+    this.classList.add("widget");
     this.language ??= new MutationObserver(() => this.label());
     this.language.observe(document.documentElement, { attributeFilter: ["data-lang"] });
   }
 
   disconnectedCallback() { this.language.disconnect(); }
+
+  /** A part as other widgets have it too: frame, error, legend, status, stage, table … */
+  part(name) { return this.querySelector(`.w-${name}`); }
 }
 
 export function define(name, widget, style) {

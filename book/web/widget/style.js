@@ -1,6 +1,8 @@
-// How all widgets look, on the page (pst: its theme) and in JupyterLab (jp).
+// How all widgets look, on the page (pst: its theme) and in JupyterLab (jp). The host has the class
+// `widget`, what it shares with others the classes `w-…`; in `:where` they weigh nothing, so that a
+// rule in a widget's own style.js that begins with its element always wins.
 const COMMON = `
-:is(stride-explorer, graph-stepper, loader-timeline) {
+.widget {
   display: block; width: 100%; margin-block: 1.25rem; container-type: inline-size;
   --w-text: var(--pst-color-text-base, var(--jp-ui-font-color1, CanvasText));
   --w-quiet: var(--pst-color-text-muted, var(--jp-ui-font-color1, CanvasText));
@@ -10,11 +12,9 @@ const COMMON = `
   --w-edge: color-mix(in srgb, var(--w-text) 58%, transparent);
   --w-mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;
 }
-html[data-lang=zh] :is(stride-explorer, graph-stepper, loader-timeline) :is(.lang-en, .lang-both),
-html[data-lang=en] :is(stride-explorer, graph-stepper, loader-timeline) :is(.lang-zh, .lang-both) {
-  display: none;
-}
-:is(stride-explorer, graph-stepper, loader-timeline) > [role=group] {
+html[data-lang=zh] .widget :is(.lang-en, .lang-both),
+html[data-lang=en] .widget :is(.lang-zh, .lang-both) { display: none; }
+:where(.widget) > .w-frame {
   padding: 1rem; border: 1px solid var(--w-line); border-radius: .6rem;
   color: var(--w-text); background: var(--w-ground); font-size: .9375rem; line-height: 1.5;
   p, dl, dd, dt, details, output { margin: 0; font-weight: inherit; }
@@ -22,29 +22,25 @@ html[data-lang=en] :is(stride-explorer, graph-stepper, loader-timeline) :is(.lan
   code { font-family: var(--w-mono); font-size: .92em; }
   :focus-visible { outline: 2px solid var(--w-accent); outline-offset: 2px; }
   label { display: grid; gap: .2rem; margin: 0; }
-  label > span, :is(.se-legend, .gs-legend, .tl-legend) {
-    color: var(--w-quiet); font-size: .8125rem;
-  }
+  label > span, .w-legend { color: var(--w-quiet); font-size: .8125rem; }
   :where(textarea, select, input:not([type=range], [type=checkbox])) {
     box-sizing: border-box; margin: 0; border: 1px solid var(--w-edge); border-radius: .4rem;
     color: var(--w-text); background: var(--w-ground); font: 1rem/1.45 var(--w-mono);
   }
   textarea { field-sizing: content; resize: none; overflow-wrap: anywhere; }
   [aria-invalid=true] { border: 2px dashed var(--w-text); }
-  :is(.se-error, .gs-error):not(:empty) {
+  .w-error:not(:empty) {
     padding: .4rem .75rem; border-inline-start: 3px solid var(--w-text);
     background: color-mix(in srgb, var(--w-text) 8%, transparent);
     > em { display: block; font-style: normal; color: var(--w-quiet); font-size: .8125rem; }
   }
-  &[data-stale] :is(.se-picture, .gs-picture) { /* grey, yet the text keeps its contrast */
+  &[data-stale] .w-picture { /* grey, yet the text keeps its contrast */
     opacity: .74; --w-quiet: var(--w-text); --w-accent: var(--w-edge);
   }
-  :is(.se-legend, .gs-legend, .tl-legend) {
-    display: flex; flex-wrap: wrap; gap: .15rem 1.25rem; margin-top: .6rem;
-  }
+  .w-legend { display: flex; flex-wrap: wrap; gap: .15rem 1.25rem; margin-top: .6rem; }
 }
 
-:is(graph-stepper, loader-timeline) > [role=group] {
+:where(.widget) > .w-steps {
   button {
     display: inline-flex; align-items: center; justify-content: center; gap: .4rem;
     min-width: 2.75rem; min-height: 2.75rem; margin: 0; padding: .25rem .6rem;
@@ -58,7 +54,7 @@ html[data-lang=en] :is(stride-explorer, graph-stepper, loader-timeline) :is(.lan
       background: color-mix(in srgb, var(--w-accent) 12%, transparent);
     }
   }
-  :is(.gs-controls, .tl-controls) {
+  .w-controls {
     display: flex; flex-wrap: wrap; align-items: center; gap: .4rem;
   }
   [type=range] {
@@ -66,18 +62,18 @@ html[data-lang=en] :is(stride-explorer, graph-stepper, loader-timeline) :is(.lan
     accent-color: var(--w-accent); cursor: pointer; touch-action: manipulation;
   }
   output { min-width: 4.2rem; text-align: end; font: .875rem var(--w-mono); }
-  :is(.gs-status, .tl-status) {
+  .w-status {
     margin-block: .75rem; padding: .5rem .85rem;
     border-inline-start: 3px solid var(--w-accent); border-radius: 0 .4rem .4rem 0;
     background: color-mix(in srgb, var(--w-text) 5%, transparent);
   }
-  :is(.gs-stage, .tl-stage) {
+  .w-stage {
     overflow: auto; overscroll-behavior-x: contain; border-radius: .3rem;
   }
   summary { min-height: 2.75rem; display: flex; align-items: center; gap: .4rem; cursor: pointer; }
   summary::before { content: "▸"; }
   [open] > summary::before { content: "▾"; }
-  :is(.gs-table, .tl-table) { overflow-x: auto; :is(th, td) { white-space: nowrap; } }
+  .w-table { overflow-x: auto; :is(th, td) { white-space: nowrap; } }
   table {
     display: table; width: auto; margin: 0; border-collapse: collapse; font-size: .8125rem;
     caption { caption-side: top; padding: 0 0 .35rem; text-align: start; color: var(--w-quiet); }
@@ -86,10 +82,10 @@ html[data-lang=en] :is(stride-explorer, graph-stepper, loader-timeline) :is(.lan
     tr, th, td { background: none; color: inherit; }
   }
   @container (max-width: 34rem) {
-    :is(.gs-controls, .tl-controls) > button { flex: 1 1 2.75rem; }
+    .w-controls > button { flex: 1 1 2.75rem; }
     button[data-go=next] { flex-grow: 3; }
   }
-  @media print { :is(.gs-controls, .tl-controls) { display: none; } }
+  @media print { .w-controls { display: none; } }
 }
 `;
 

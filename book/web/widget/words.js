@@ -1,10 +1,9 @@
 // A text in both languages is a pair [Chinese, English]; `code` and **bold** become elements.
-export const escape = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt()};`);
+import { escape, spans } from "../common/bilingual.js";
+
 export const html = (text) => escape(text)
   .replace(/`(.+?)`/g, "<code>$1</code>").replace(/\*\*(\S.*?)\*\*/g, "<b>$1</b>");
-export const both = ([zh, en]) => (zh === en ? html(en)
-  : `<span class="lang-zh" lang="zh-Hans">${html(zh)}</span> `
-  + `<span class="lang-en" lang="en">${html(en)}</span>`);
+export const both = (pair) => (pair[0] === pair[1] ? html(pair[0]) : spans(pair.map(html)));
 
 /** One string in the language of the page, for aria-label; both where the page shows both. */
 export function inPageLanguage([zh, en]) {

@@ -125,6 +125,43 @@ class Spy:
         return "\n".join(map(str, self.steps))
 
 
+# ---------------------------------------------------------------- one call in a situation
+@dataclass(frozen=True)
+class Situation:
+    """One call in a situation: the state of each layer, and what came out."""
+
+    name: str
+    states: dict[str, str]
+    dtype: str
+    node: str
+
+
+def situation(op, name, context, args):
+    """Call the operator once within `context` and note what the dispatcher did."""
+    table = slots(op)
+    with Spy(op) as spy, context:
+        before, after = reachable(*args), active(*args)
+        packet, _, overload = op.partition(".")
+        result = getattr(getattr(torch.ops.aten, packet), overload or "default")(*args)
+    order = [step.key for step in spy.steps]
+    states = {key: state(key, table[key], before, after, order) for key in LAYERS}
+    dtype = str(result.dtype).removeprefix("torch.")
+    node = "None" if result.grad_fn is None else result.grad_fn.name()
+    return Situation(name, states, dtype, node)
+
+
+def state(name, kind, before, after, order):
+    """What became of one key: its place in the order, or why it has none."""
+    key = getattr(torch.DispatchKey, name)
+    if name in order:
+        return str(order.index(name) + 1)
+    if not before.has(key):
+        return "absent"
+    if not after.has(key):
+        return "excluded"
+    return "skipped" if kind == "fallthrough" else "not called"
+
+
 # ---------------------------------------------------------------- operators below autograd
 @dataclass(frozen=True)
 class Call:

@@ -5,55 +5,54 @@ a node stand the tensor objects whose `grad_fn` it is; a leaf stands below the `
 holds it. An edge that leads to no node is a short line with a bar at its end.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
 
-import torch
+from inside.observe.autograd_graph import Node, describe, read
+from inside.pictures.svg import PILL, Picture, box, capsule, line_to, stub, svg, text, wide
 
-from inside.observe.saved import storage_key
-from inside.pictures.drawing import ACCENT, MONO_WIDTH, Picture, box, svg, text
-
-SIZE, LINE, PAD, GAP, ROW_GAP, PILL = 12, 17, 8, 26, 40, 26  # font size, heights and distances
+SIZE, LINE, PAD, GAP, ROW_GAP = 12, 17, 8, 26, 40  # font size, heights and distances
 
 
 @dataclass(eq=False)
 class Box:
-    """A node with its lines of text, or a bend in an edge that passes a row (`node` is None)."""
+    """A node with its lines of text, or a bend in an edge that passes a row (`seen` is None)."""
 
-    node: object = None
-    label: str = ""
-    saved: list = field(default_factory=list)
-    tensors: list = field(default_factory=list)
-    leaf: str = ""
-    row: int = 0
+    row: int
+    seen: Node | None = None
     x: float = 0.0  # of the middle of the box
     y: float = 0.0  # of its top
     passed: float = 0.0  # the lower end of its row
 
     @property
+    def edges(self):
+        """Where the node's edges lead: (node or None, which of its inputs)."""
+        return self.seen.node.next_functions
+
+    @property
+    def names(self):
+        """The tensor objects that the node made, as they stand beside it."""
+        return ", ".join(self.seen.tensors) if self.seen else ""
+
+    @property
     def width(self):
-        if self.node is None:
+        if self.seen is None:
             return 0
-        return max(map(wide, [self.label, *self.saved])) + 2 * PAD
+        return max(map(wide, [self.seen.label, *self.seen.saved])) + 2 * PAD
 
     @property
     def left(self):
         """The space that the tensor objects beside the box take."""
-        return wide(", ".join(self.tensors)) + 2 * PAD + 24 if self.tensors else 0
+        return wide(self.names) + 2 * PAD + 24 if self.names else 0
 
     @property
     def height(self):
-        return LINE * (1 + len(self.saved)) + PAD if self.node is not None else 0
+        return LINE * (1 + len(self.seen.saved)) + PAD if self.seen else 0
 
     @property
     def below(self):
-        return PILL + 16 if self.leaf else 0
-
-
-def wide(words):
-    """The width of a line in the font of the picture."""
-    return len(words) * SIZE * MONO_WIDTH
+        return PILL + 16 if self.seen and self.seen.leaf else 0
 
 
 def draw_graph(names):
@@ -63,122 +62,27 @@ def draw_graph(names):
     the others are called storage1, storage2, … Raises `ValueError` where none of the tensors has
     a graph behind it.
     """
-    boxes = read(names)
-    if not boxes:
+    nodes = read(names)
+    if not nodes:
         raise ValueError("draw_graph: none of the tensors has a grad_fn; give one that has")
-    described = "\n".join(line for b in boxes.values() for line in describe(b, boxes))
+    described = "\n".join(line for n in nodes.values() for line in describe(n, nodes))
+    body, _, (width, height) = draw_nodes(nodes)
+    return Picture(svg(width, height, body, smallest_text=SIZE), described)
+
+
+def draw_nodes(nodes, top=0, within=None):
+    """The nodes that `read` found and their edges: (SVG, a box for each node, (width, height)).
+
+    They begin at `top` and are centred where `within` gives a width.
+    """
+    boxes = {node: Box(n.row, n) for node, n in nodes.items()}
     routes = route(boxes)
     width, height = place(list(boxes.values()), routes)
+    right = (within - width) / 2 if within else 0
+    for b in [*boxes.values(), *(bend for r in routes for bend in r.bends)]:
+        b.x, b.y, b.passed = b.x + right, b.y + top, b.passed + top
     parts = [*map(draw_route, routes), *map(draw_box, boxes.values())]
-    return Picture(svg(width, height, "\n".join(parts), smallest_text=SIZE), described)
-
-
-# ---------------------------------------------------------------- what is drawn
-def nodes_behind(tensors):
-    """Each node that backward from the tensors could reach, once, roots first."""
-    found, todo = {}, [t.grad_fn for t in reversed(tensors) if t.grad_fn is not None]
-    while todo:
-        node = todo.pop()
-        if node not in found:  # by the node itself: an id may be used again (torch 2.11)
-            found[node] = None
-            todo += [n for n, _ in reversed(node.next_functions) if n is not None]
-    return list(found)
-
-
-def read(names):
-    """A box for each node behind the named tensors, in the order of the rows."""
-    boxes = {node: Box(node) for node in nodes_behind(list(names.values()))}
-    called = {}
-    for name, tensor in names.items():
-        called.setdefault(storage_key(tensor), name)
-        if tensor.grad_fn is not None:
-            boxes[tensor.grad_fn].tensors.append(name)
-    title(boxes)
-    for b in boxes.values():
-        b.saved = [spell(f, value, called) for f, value in saved_fields(b.node)]
-        if hasattr(b.node, "variable"):
-            b.leaf = next((n for n, t in names.items() if t is b.node.variable), "(unnamed)")
-    layer(boxes)
-    return dict(sorted(boxes.items(), key=lambda item: item[1].row))
-
-
-def title(boxes):
-    """Names of the nodes; of nodes with the same name the oldest is #1. Leaves go by tensor."""
-    alike = {}
-    for node, b in boxes.items():
-        b.label = node.name().split("::")[-1]
-        alike.setdefault(b.label, []).append(b)
-    for same in alike.values():
-        if len(same) > 1 and not hasattr(same[0].node, "variable"):
-            for number, b in enumerate(sorted(same, key=lambda b: b.node._sequence_nr()), 1):
-                b.label += f" #{number}"
-
-
-def saved_fields(node):
-    """The saved tensors of a node as (field, tensor); what torch refuses is a word on why."""
-    for name in sorted(dir(node)):
-        if not name.startswith("_saved_") and name != "saved_tensors":  # of torch, of a Function
-            continue
-        try:
-            value = getattr(node, name)
-        except RuntimeError as error:  # only the message tells the two causes apart
-            why = "freed" if "freed" in str(error) else "changed in place"
-            yield name.removeprefix("_saved_"), why
-            continue
-        for tensor in value if isinstance(value, tuple | list) else [value]:
-            if isinstance(tensor, torch.Tensor):
-                yield name.removeprefix("_saved_"), tensor
-
-
-def spell(field_name, tensor, called):
-    """One line of a box: the field, its storage by name (storage1, … if it has none), the shape.
-
-    In place of the tensor there may be a word on why it is not to be had. `called` holds the names
-    by storage and is filled with those given here.
-    """
-    if isinstance(tensor, str):
-        return f"{field_name}: {tensor}"
-    unnamed = sum(name.startswith("storage") for name in called.values())
-    name = called.setdefault(storage_key(tensor), f"storage{unnamed + 1}")
-    return f"{field_name} = {name} " + str(tuple(tensor.shape)).replace(" ", "")
-
-
-def layer(boxes):
-    """Rows so that every edge leads down: longest distance from a root, settled node by node."""
-    waiting = dict.fromkeys(boxes, 0)
-    for node in boxes:
-        for following, _ in node.next_functions:
-            if following is not None:
-                waiting[following] += 1
-    ready = [node for node in boxes if waiting[node] == 0]
-    while ready:
-        node = ready.pop()
-        for following, _ in node.next_functions:
-            if following is not None:
-                boxes[following].row = max(boxes[following].row, boxes[node].row + 1)
-                waiting[following] -= 1
-                if waiting[following] == 0:
-                    ready.append(following)
-
-
-def describe(b, boxes):
-    """The same facts as text: a line for the node and its edges, one for what it saves."""
-
-    def target(following, index):
-        if following is None:
-            return "none"
-        to = boxes[following]
-        name = f"{to.label}({to.leaf})" if to.leaf else to.label
-        return f"{name} input {index}" if index else name
-
-    first = f"{', '.join(b.tensors)}: " if b.tensors else ""
-    if b.leaf:
-        yield f"{b.label} holds {b.leaf}"
-    else:
-        edges = ", ".join(target(*edge) for edge in b.node.next_functions)
-        yield f"{first}{b.label} -> {edges or 'nothing'}"
-    for line in b.saved:
-        yield f"    saved {line}"
+    return "\n".join(parts), boxes, (width, height)
 
 
 # ---------------------------------------------------------------- where it stands
@@ -197,17 +101,17 @@ def route(boxes):
     """The edges of all nodes that lead to a node; the others are drawn with their box."""
     routes = []
     for b in boxes.values():
-        for number, (following, index) in enumerate(b.node.next_functions):
+        for number, (following, index) in enumerate(b.edges):
             if following is not None:
                 end = boxes[following]
-                bends = [Box(row=row) for row in range(b.row + 1, end.row)]
+                bends = [Box(row) for row in range(b.row + 1, end.row)]
                 routes.append(Route(b, end, share_of(b, number), index, bends))
     return routes
 
 
 def share_of(b, number):
     """Where the edge leaves the lower side of its box, from 0 (left) to 1."""
-    return (number + 1) / (len(b.node.next_functions) + 1)
+    return (number + 1) / (len(b.edges) + 1)
 
 
 def place(boxes, routes):
@@ -238,35 +142,24 @@ def mean(links):
 def draw_box(b):
     """The node, its saved tensors below the name, its tensor objects beside or below."""
     left, parts = b.x - b.width / 2, [box(b.x - b.width / 2, b.y, b.width, b.height)]
-    for n, line in enumerate([b.label, *b.saved]):
+    for n, line in enumerate([b.seen.label, *b.seen.saved]):
         more = {} if n else {"font_weight": 600}
         parts.append(text(left + PAD, b.y + LINE * (n + 1) - 2, line, SIZE, mono=True, **more))
-    if b.tensors:
-        middle, pill = b.y + LINE / 2 + 4, wide(", ".join(b.tensors)) + 2 * PAD
+    if b.names:
+        middle, pill = b.y + LINE / 2 + 4, wide(b.names) + 2 * PAD
         parts += [
-            capsule(left - b.left, middle - PILL / 2, pill, ", ".join(b.tensors)),
+            capsule(left - b.left, middle - PILL / 2, pill, b.names),
             line_to([(left - 24, middle), (left, middle)], "l-7 -4v8z"),
         ]
-    if b.leaf:
-        pill, top = wide(b.leaf) + 2 * PAD, b.y + b.height + 16
+    if b.seen.leaf:
+        pill, top = wide(b.seen.leaf) + 2 * PAD, b.y + b.height + 16
         parts += [
             line_to([(b.x, b.y + b.height), (b.x, top)], "l-4 -7h8z"),
-            capsule(b.x - pill / 2, top, pill, b.leaf),
+            capsule(b.x - pill / 2, top, pill, b.seen.leaf),
         ]
-    empty = [n for n, (following, _) in enumerate(b.node.next_functions) if following is None]
+    empty = [n for n, (following, _) in enumerate(b.edges) if following is None]
     parts += [stub(left + share_of(b, n) * b.width, b.y + b.height) for n in empty]
     return "\n".join(parts)
-
-
-def stub(x, y):
-    """An edge that leads to no node: a short line that ends in a bar."""
-    return f'<path d="M{x:g} {y:g}v11m-5 0h10" stroke-width="1.6" style="stroke:{ACCENT}"/>'
-
-
-def capsule(x, y, width, name):
-    """A tensor object by its name."""
-    words = text(x + width / 2, y + PILL / 2 + 4, name, SIZE, mono=True, text_anchor="middle")
-    return box(x, y, width, PILL, radius=PILL / 2, tint=0) + "\n" + words
 
 
 def draw_route(r):
@@ -278,16 +171,3 @@ def draw_route(r):
     if r.index:
         drawn += "\n" + text(end[0] + 7, end[1] - 5, str(r.index), SIZE, mono=True)
     return drawn
-
-
-def line_to(points, head):
-    """A line through the points, smooth where it bends, with an arrow head at the last."""
-    (x, y), path = points[0], f"M{points[0][0]:g} {points[0][1]:g}"
-    for to_x, to_y in points[1:]:
-        half = (to_y - y) / 2
-        path += f"C{x:g} {y + half:g} {to_x:g} {to_y - half:g} {to_x:g} {to_y:g}"
-        x, y = to_x, to_y
-    return (
-        f'<path d="{path}" stroke-width="1.6" style="stroke:{ACCENT}"/>'
-        f'<path d="M{x:g} {y:g}{head}" style="fill:{ACCENT}"/>'
-    )

@@ -12,7 +12,7 @@ import subprocess
 
 from torchviz import make_dot
 
-from inside.pictures.drawing import MONO, Picture, svg
+from inside.pictures.svg import MONO, Picture, svg
 
 # torchviz's fills, replaced by tints over which the text of the page stays readable
 TINTS = {

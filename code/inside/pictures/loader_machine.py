@@ -4,92 +4,27 @@ The picture says what each part does and holds; `inside.pictures.loader_queues` 
 narrow, so that a phone shows it without scrolling.
 """
 
-import threading
-import time
-from dataclasses import dataclass
+from inside.observe.loader import read_machine, read_waiting
+from inside.pictures.svg import (
+    CELL,
+    Picture,
+    along,
+    bilingual,
+    box,
+    down,
+    numbers,
+    stroke,
+    svg,
+    text,
+)
 
-import torch
-from torch.utils._pytree import tree_leaves
-from torch.utils.data import BatchSampler
-
-from inside.pictures.drawing import ACCENT, Picture, bilingual, box, svg, text
-from inside.pictures.loader_queues import CELL, SPACE, State, down, numbers, read, stroke
-
-PATIENCE = 20  # seconds in which a loader has to come to rest
 PAGE, STRIP, INNER = 373, 95, 107  # px: width, that of the books, left edge of the workers
 QUEUES, WORKERS, RESULTS, BELOW = 198, 272, 420, 486  # upper edges; of the main process again
 ALL, ROOM = (10, PAGE - 20), 52  # left edge and width of a part of the main process; its height
 BOOKS, ROW = QUEUES + 54, 34  # upper edge of the first line of the books, its height
-EARLY = 300  # middle of the batches that came early
+EARLY, SPACE = 300, 14  # middle of the batches that came early; between the columns of workers
 
 
-# ---------------------------------------------------------------- what is drawn
-@dataclass(frozen=True)
-class Machine:
-    """All that is drawn: the parts by their names in torch, and what each holds.
-
-    `queued` are the batches in each index queue, `done` those in the result queue, by count;
-    `nbytes` is what the early ones take of shared memory.
-    """
-
-    state: State
-    samplers: tuple[str, str]
-    makes: tuple[str, str]  # dataset and collate_fn, as each worker has them
-    limit: tuple[int, int]  # prefetch_factor, num_workers
-    queued: tuple[tuple[int, ...], ...]
-    done: int
-    nbytes: int
-
-    def books(self):
-        """[(batch, its worker; None for one that is here)], in order."""
-        out = [(k, worker) for worker, tasks in enumerate(self.state.out) for k in tasks]
-        return sorted(out + [(k, None) for k in self.state.early], key=lambda row: row[0])
-
-    def making(self, worker):
-        """The batches that a worker has taken from its queue."""
-        return tuple(k for k in self.state.out[worker] if k not in self.queued[worker])
-
-    def at_rest(self):
-        """Whether one worker alone has tasks, and it has taken the first and no other."""
-        busy = [worker for worker, tasks in enumerate(self.state.out) if tasks]
-        return len(busy) == 1 and self.making(busy[0]) == self.state.out[busy[0]][:1]
-
-
-def read_machine(iterator):
-    """The machine of a multiprocess iterator, from its attributes, queues and books.
-
-    Raises `ValueError` unless there are 1 or 2 workers and a batch sampler.
-    """
-    workers, batches = iterator._num_workers, iterator._index_sampler
-    if workers not in (1, 2):
-        raise ValueError(f"num_workers is {workers}: 1 or 2 are drawn")
-    if not isinstance(batches, BatchSampler):
-        raise ValueError("batch_size is None: the picture has a batch sampler; give a number")
-    state, waiting = read(iterator), [length(q) for q in iterator._index_queues]
-    here = [task[1] for task in dict(iterator._task_info).values() if task[1:]]
-    return Machine(
-        state, (type(batches.sampler).__name__, type(batches).__name__),
-        (type(iterator._dataset).__name__, iterator._collate_fn.__name__),
-        (iterator._prefetch_factor, workers),
-        tuple(tasks[len(tasks) - n:] for tasks, n in zip(state.out, waiting, strict=True)),
-        length(iterator._worker_result_queue), sum(map(shared_bytes, here)))
-
-
-def length(queue):
-    """How many messages a queue holds; on macOS, which cannot count, 1 for some."""
-    try:
-        return queue.qsize()
-    except NotImplementedError:
-        return int(not queue.empty())
-
-
-def shared_bytes(batch):
-    """The bytes that a batch takes of shared memory."""
-    tensors = [leaf for leaf in tree_leaves(batch) if isinstance(leaf, torch.Tensor)]
-    return sum(t.untyped_storage().nbytes() for t in tensors if t.is_shared())
-
-
-# ---------------------------------------------------------------- when it is drawn
 def draw_loader_machine(iterator):
     """Draw every part of the machine behind a multiprocess iterator, as it stands now.
 
@@ -101,35 +36,10 @@ def draw_loader_machine(iterator):
 def draw_waiting(iterator, gate):
     """Draw the machine while `next` waits for a batch behind `gate`, then open it.
 
-    The loop runs in this thread, to the end of the epoch; another draws when nothing moves any
-    more: one worker alone has tasks, and it has taken the first. Raises `TimeoutError` if that
-    has not come about after 20 seconds, and `ValueError` as `draw_loader_machine`.
+    The loop runs in this thread, to the end of the epoch. Raises `TimeoutError` if the machine
+    has not come to rest after 20 seconds, and `ValueError` as `draw_loader_machine`.
     """
-    found = []
-    watching = threading.Thread(target=watch, args=(iterator, gate, found))
-    watching.start()
-    for _ in iterator:
-        pass
-    watching.join()
-    if isinstance(found[0], Exception):
-        raise found[0]
-    return found[0]
-
-
-def watch(iterator, gate, found):
-    """Put into `found` the picture, or what went wrong; open the gate in any case."""
-    try:
-        deadline = time.monotonic() + PATIENCE
-        while not (machine := read_machine(iterator)).at_rest():
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"the loader still moves after {PATIENCE} s; hold up a sample "
-                                   "of the first batch, and no other worker's")
-            time.sleep(0.01)
-        found.append(picture_of(machine))
-    except Exception as error:
-        found.append(error)
-    finally:
-        gate.set()
+    return picture_of(read_waiting(iterator, gate))
 
 
 # ---------------------------------------------------------------- drawing
@@ -247,12 +157,6 @@ def inner(n, count):
 def middle_of(n, count):
     x, width = inner(n, count)
     return x + width / 2
-
-
-def along(x1, x2, y):
-    """A straight arrow to the right."""
-    return (stroke(f"M{x1:g} {y:g}H{x2 - 6:g}")
-            + f'<path d="M{x2:g} {y:g}l-8 -4v8z" style="fill:{ACCENT}"/>')
 
 
 # ---------------------------------------------------------------- the same as text

@@ -5,34 +5,11 @@ share, the pinning thread where there is one, the batches that came early. It is
 phone shows it without scrolling.
 """
 
-from dataclasses import dataclass
-
-from inside.pictures.drawing import ACCENT, Picture, bilingual, box, svg, text
+from inside.observe.loader import read
+from inside.pictures.svg import Picture, bilingual, box, down, numbers, svg, text
 
 WIDTH, SPACE = 350, 14  # of the picture, between the columns of workers
-CELL = 24  # a batch number
 MOST = 3  # workers that fit side by side
-
-
-# ---------------------------------------------------------------- what is drawn
-@dataclass(frozen=True)
-class State:
-    """Where the batches are: those out at each worker, those that came early; the two counts."""
-
-    out: tuple[tuple[int, ...], ...]
-    early: tuple[int, ...]
-    sent: int
-    turn: int
-    pins: bool
-
-
-def read(iterator):
-    """The state of a multiprocess iterator, from the books that it keeps."""
-    tasks = sorted(dict(iterator._task_info).items())
-    out = [tuple(k for k, task in tasks if task == (worker,))
-           for worker in range(iterator._num_workers)]
-    early = tuple(k for k, task in tasks if len(task) == 2)
-    return State(tuple(out), early, iterator._send_idx, iterator._rcvd_idx, iterator._pin_memory)
 
 
 def draw_loader(iterator):
@@ -101,29 +78,6 @@ def draw_early(state, y):
     return "\n".join([box(1, y, WIDTH - 2, 75),
                       bilingual(WIDTH / 2, y + 19, zh, en, text_anchor="middle"),
                       numbers(state.early, WIDTH / 2, y + 43)])
-
-
-def numbers(tasks, middle, y):
-    """Batch numbers in cells in a row; a dash where there are none."""
-    if not tasks:
-        return text(middle, y + 16, "–", 12, mono=True, text_anchor="middle")
-    left = middle - CELL * len(tasks) / 2
-    return "\n".join(
-        box(left + n * CELL, y, CELL, CELL, radius=0, tint=0.03)
-        + text(left + (n + 0.5) * CELL, y + 16, str(k), 12, mono=True, text_anchor="middle")
-        for n, k in enumerate(tasks)
-    )
-
-
-def down(x, y1, y2):
-    """A straight arrow downwards."""
-    return (stroke(f"M{x:g} {y1:g}V{y2 - 6:g}")
-            + f'<path d="M{x:g} {y2:g}l-4 -8h8z" style="fill:{ACCENT}"/>')
-
-
-def stroke(path):
-    """A line as those of the arrows."""
-    return f'<path d="{path}" stroke-width="1.6" style="stroke:{ACCENT}"/>'
 
 
 # ---------------------------------------------------------------- the same as text

@@ -4,61 +4,12 @@ Everything drawn is read from the tensors that the calls make and from torch's d
 The picture is narrow, so that a phone shows it without scrolling.
 """
 
-from dataclasses import dataclass
-
-import torch
-
-from inside.observe.dispatch import Trace, active, kernels, key_names
-from inside.pictures.drawing import ACCENT, Picture, arrow, bilingual, box, group, svg, text
+from inside.observe.tensor_machine import counters, fields, storages, take
+from inside.pictures.svg import CELL, Picture, arrow, bilingual, box, down, svg, text
 
 LABELS, COLUMN, SPACE, ROW = 88, 92, 3, 17  # px: field names, a tensor's column, between, a row
 KEYS = {"AutocastCPU": 80, "AutogradCPU": 80, "ADInplaceOrView": 110, "CPU": 50}  # key: its width
-KEY_SPACE, CELL = 12, 24  # between keys; widest element of a storage
-
-
-# ---------------------------------------------------------------- what is drawn
-@dataclass(frozen=True)
-class Step:
-    """One call: its text, the name it gives the result, the operator, the keys of each kind."""
-
-    words: str
-    name: str
-    operator: str
-    ran: tuple[str, ...]
-    excluded: tuple[str, ...]
-
-    def fate(self, key):
-        if key in self.ran:
-            return "kernel"
-        return "excluded" if key in self.excluded else "fallthrough"
-
-
-def take(words, call, tensor):
-    """Make one call and read how it was dispatched: (the step, its result)."""
-    with Trace() as trace:
-        result = call(tensor)
-    [operator] = trace.names
-    ran = tuple(kernels(operator, tensor))
-    excluded = tuple(key for key in keys(tensor) if key not in key_names(active(tensor)))
-    name = words.partition(" = ")[0]
-    return Step(words, name, f"aten::{operator}", ran, excluded), result
-
-
-def keys(tensor):
-    """Names of the keys that a tensor carries, highest priority first."""
-    return key_names(torch._C._dispatch_keys(tensor))
-
-
-def fields(tensor):
-    """The fields of a TensorImpl as (name, value)."""
-    return [
-        ("sizes", str(tuple(tensor.shape))),
-        ("strides", str(tensor.stride())),
-        ("storage_offset", str(tensor.storage_offset())),
-        ("dtype", str(tensor.dtype).removeprefix("torch.")),
-        ("key_set", f"{len(keys(tensor))} keys"),
-        ("grad_fn", tensor.grad_fn.name() if tensor.grad_fn else "None"),
-    ]
+KEY_SPACE = 12  # between keys
 
 
 def draw_tensor_machine(name, tensor, calls):
@@ -148,28 +99,6 @@ def draw_storage(columns, storage, top):
 def span(columns):
     """Left edge and width of the columns, which are neighbours."""
     return left(columns[0]), left(columns[-1] + 1) - SPACE - left(columns[0])
-
-
-def down(x, y1, y2):
-    """A straight arrow downwards."""
-    return (f'<path d="M{x:g} {y1:g}V{y2 - 6:g}" stroke-width="1.6" style="stroke:{ACCENT}"/>'
-            f'<path d="M{x:g} {y2:g}l-4 -8h8z" style="fill:{ACCENT}"/>')
-
-
-def storages(tensors):
-    """(columns, storage) for each storage below the tensors."""
-    order = {id(tensor): n for n, tensor in enumerate(tensors.values())}
-    return [([order[id(handle.tensor)] for handle in storage.handles], storage)
-            for storage in group(tensors)]
-
-
-def counters(tensors):
-    """(columns, version) for each version counter: a view has the one of its base."""
-    found = {}
-    for n, tensor in enumerate(tensors.values()):
-        base = tensor if tensor._base is None else tensor._base
-        found.setdefault(id(base), ([], tensor._version))[0].append(n)
-    return list(found.values())
 
 
 # ---------------------------------------------------------------- the path of the calls

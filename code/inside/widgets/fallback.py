@@ -4,12 +4,6 @@ import json
 from html import escape
 
 
-def both(zh, en):
-    """HTML in both languages; the reader's choice hides one."""
-    zh, en = f'class="lang-zh" lang="zh-Hans">{zh}', f'class="lang-en" lang="en">{en}'
-    return f"<span {zh}</span> <span {en}</span>"
-
-
 def table(caption, head, rows):
     """A table of HTML cells, a line each row; the first cell of a row is its header."""
     top = "".join(f'<th scope="col">{words}</th>' for words in head)

@@ -1,9 +1,9 @@
 """The graph stepper: forward values in order of creation, then gradients, one step at a time.
 
-`GraphStepper` is an anywidget around `book/web/graph-stepper.js`, the same file that the page
+`GraphStepper` is an anywidget around `book/web/graph-stepper/`, the same module that the page
 loads without a kernel. It sends the engine's graph; the browser counts the steps of the backward
 pass, as it does for an expression that a reader types there. `GraphStepper.of_torch` shows a graph
-of torch, whose steps are recorded while torch runs it (see inside/widgets/torch_graph.py). Without
+of torch, whose steps are recorded while torch runs it (see inside/observe/torch_graph.py). Without
 JavaScript a table stands in the widget's place.
 
 What the element reads is JSON in its attribute `graph`. Nothing in it is specific to Scalar: any
@@ -32,7 +32,6 @@ run elsewhere brings its own steps, and all its quantities as the reader is to s
 """
 
 import json
-import math
 from dataclasses import dataclass
 from html import escape
 from itertools import count
@@ -40,12 +39,16 @@ from itertools import count
 import anywidget
 from traitlets import Int, TraitError, Unicode, validate
 
-from inside.widgets.fallback import attribute, both, table
+from inside.bilingual import spans
+from inside.observe.torch_graph import record
+from inside.widgets.fallback import attribute, table
+from inside.widgets.quantities import bracketed, exact, spell
+from inside.widgets.torch_graph import describe
 from inside.widgets.web_module import WEB, joined_module
 
 LIMIT = 24  # nodes that a reader can still follow one by one
 FIELDS = ("data", "op", "left", "dleft", "right", "dright", "number", "label")
-ESM = WEB / "graph-stepper.js"
+ESM = WEB / "graph-stepper" / "index.js"
 
 
 # ---------------------------------------------------------------- the graph
@@ -143,28 +146,12 @@ def operand_fields(operand):
     return {"node": operand.node, "local": None if operand.local is None else exact(operand.local)}
 
 
-def exact(value):
-    """A quantity as text from which the very same float can be read."""
-    if hasattr(value, "y"):  # a derivative kept as a division, the engine's Over
-        return f"1/{exact(value.y)}"
-    return repr(float(value))
-
-
 def count_steps(nodes):
     """Forward, start, each node once more, each edge, done."""
     return 2 * len(nodes) + sum(len(node.edges()) for node in nodes) + 2
 
 
 # ---------------------------------------------------------------- the table without JavaScript
-def spell(value):
-    """A quantity as the reader sees it: whole numbers in full, else 4 significant digits."""
-    if hasattr(value, "y"):
-        below = spell(value.y)
-        return f"1/({below})" if below.startswith("-") else f"1/{below}"
-    whole = math.isfinite(value) and value == int(value) and abs(value) < 1e6
-    return f"{value:.{6 if whole else 4}g}"
-
-
 def final_grads(nodes):
     """The gradients after the backward pass, on books of their own; newest first, as Scalar."""
     grads = [0.0] * len(nodes)
@@ -191,15 +178,10 @@ def operand_words(operand):
     return f"#{operand.node} × {'None' if operand.local is None else bracketed(operand.local)}"
 
 
-def bracketed(value):
-    text = spell(value)
-    return f"({text})" if text.startswith("-") else text
-
-
-HEAD = [both("节点", "node"), both("名字", "label"), both("运算", "op"),
-        both("操作数 × 局部导数", "operand × local derivative"), both("值", "value"), "grad"]
-OPERANDS = both("操作数", "operands")
-CAPTION = both("计算图：值与反向之后的梯度", "The graph: values, and gradients after backward")
+HEAD = [spans("节点", "node"), spans("名字", "label"), spans("运算", "op"),
+        spans("操作数 × 局部导数", "operand × local derivative"), spans("值", "value"), "grad"]
+OPERANDS = spans("操作数", "operands")
+CAPTION = spans("计算图：值与反向之后的梯度", "The graph: values, and gradients after backward")
 
 
 def fallback(graph, step, rows):
@@ -211,7 +193,7 @@ def fallback(graph, step, rows):
 
 def cells_of(number, row):
     label, op, *rest = map(escape, row)
-    return [f"#{number}", label, f"<code>{op}</code>" if op else both("叶子", "leaf"), *rest]
+    return [f"#{number}", label, f"<code>{op}</code>" if op else spans("叶子", "leaf"), *rest]
 
 
 # ---------------------------------------------------------------- the widget
@@ -251,9 +233,7 @@ class GraphStepper(anywidget.AnyWidget):
         for what is no tensor, `ValueError` where there is no such graph, it has more than 24 nodes
         or one of its operations has several results.
         """
-        from inside.widgets.torch_graph import record  # Scalar needs no torch
-
-        graph = record(tensor, names or {}, LIMIT)
+        graph = describe(record(tensor, names or {}, LIMIT))
         stepper = cls.__new__(cls)
         stepper._show(graph, len(graph["steps"]), graph_rows(graph), step)
         return stepper

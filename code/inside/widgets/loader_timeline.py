@@ -1,6 +1,6 @@
 """The loader's timeline: which worker makes which batch when, and where every batch is meanwhile.
 
-`LoaderTimeline` is an anywidget around `book/web/loader-timeline.js`, the same file that the page
+`LoaderTimeline` is an anywidget around `book/web/loader-timeline/`, the same module that the page
 loads without a kernel. The browser simulates the rules by which torch sends, keeps and hands over
 batches; `inside.observe.virtual_loader` runs torch itself on the same settings, which gives the
 table that stands in the widget's place without JavaScript, and what `run()` returns in a live
@@ -13,11 +13,12 @@ What the element reads is JSON in its attribute `settings`, the arguments of `Lo
 import anywidget
 from traitlets import Dict, TraitError, validate
 
+from inside.bilingual import spans
 from inside.observe.virtual_loader import run
-from inside.widgets.fallback import attribute, both, table
+from inside.widgets.fallback import attribute, table
 from inside.widgets.web_module import WEB, joined_module
 
-ESM = WEB / "loader-timeline.js"
+ESM = WEB / "loader-timeline" / "index.js"
 RANGES = {  # the least and the most of each number; that of `which` depends on others
     "num_workers": (0, 6), "prefetch_factor": (1, 8), "batches": (1, 24), "fetch": (1, 999),
     "step": (0, 999), "factor": (2, 20),
@@ -49,10 +50,10 @@ def check_number(settings, name, least, most):
 
 
 # ---------------------------------------------------------------- the table without JavaScript
-HEAD = [both("批", "batch"), both("工作进程", "worker"), both("派出", "sent"),
-        both("制作", "being made"), both("收到", "received"), both("交出", "handed over"),
-        both("训练完", "step ends")]
-CAPTION = both("每一批的时刻（毫秒），按交出的次序",
+HEAD = [spans("批", "batch"), spans("工作进程", "worker"), spans("派出", "sent"),
+        spans("制作", "being made"), spans("收到", "received"), spans("交出", "handed over"),
+        spans("训练完", "step ends")]
+CAPTION = spans("每一批的时刻（毫秒），按交出的次序",
                "The times of each batch (ms), in the order in which they are handed over")
 
 

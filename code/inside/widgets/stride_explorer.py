@@ -1,6 +1,6 @@
 """The stride explorer: which storage cell does each element of a strided tensor read?
 
-`StrideExplorer` is an anywidget around `book/web/stride-explorer.js`, the same file that the
+`StrideExplorer` is an anywidget around `book/web/stride-explorer/`, the same module that the
 page loads without a kernel. What is drawn in the browser and what this object holds follow each
 other, and a chain typed there is executed here, by torch. Without JavaScript a table of addresses
 stands in its place.
@@ -15,14 +15,15 @@ import torch
 from ipywidgets.widgets.trait_types import TypedTuple
 from traitlets import Int, TraitError, Unicode, observe, validate
 
-from inside.widgets.fallback import both, table
+from inside.bilingual import spans
+from inside.widgets.fallback import table
 from inside.widgets.tensor_chain import ChainError, chain_on, length_of, run_chain
 from inside.widgets.web_module import WEB, joined_module
 
 LIMIT = 64  # elements and storage cells a reader can still see at once
 DIMS = 6
 ITEMSIZES = (1, 2, 4, 8, 16)
-ESM = WEB / "stride-explorer.js"
+ESM = WEB / "stride-explorer" / "index.js"
 
 
 def contiguous_strides(shape):
@@ -229,7 +230,7 @@ def addresses(view):
     """One row per index of the leading dimensions, one column per index of the last."""
     *lead, columns = view.shape or (1,)  # the one element of a 0-dim tensor has no index
     corner = f"<code>t[{', '.join('ijklmn'[: len(view.shape)]) or '()'}]</code>"
-    caption = both("每个元素落在存储的几号格", "The storage cell of each element, by number")
+    caption = spans("每个元素落在存储的几号格", "The storage cell of each element, by number")
     rows = (address_row(view, index) for index in product(*map(range, lead)))
     return table(caption, [corner, *(range(columns) if view.shape else [""])], rows)
 

@@ -1,133 +1,28 @@
-"""A graph of torch for the graph stepper: what torch recorded, and the backward pass as it ran.
+"""A recorded graph of torch in the words of the graph stepper.
 
-`record` returns the dict that inside/widgets/graph_stepper.py describes under `engine`. Nothing is
-computed on torch's behalf: nodes, edges and saved tensors are read from the graph; the order in
-which nodes run, what each receives and what it returns are observed by hooks.
+`describe` returns the dict that inside/widgets/graph_stepper.py describes under `engine`.
 """
 
 from collections import Counter
 
-import torch
-from torch.autograd.graph import get_gradient_edge
-
-from inside.widgets.graph_stepper import spell
+from inside.observe.torch_graph import is_leaf, short
+from inside.widgets.quantities import spell
 
 SHOWN = 3  # elements of a vector that are written out
-WHERE = "GraphStepper.of_torch"
 
 
-def record(tensor, names, limit):
-    """Run `tensor.backward()` once and tell it as a dict; see `GraphStepper.of_torch`."""
-    check(tensor)
-    root = get_gradient_edge(tensor).node
-    values = {root: tensor}
-    nodes = in_order(reach(root, limit), names)
-    labels = {}
-    for name, named in names.items():
-        node = get_gradient_edge(named).node if named.requires_grad else None
-        if node not in nodes:
-            raise ValueError(f"{WHERE}: names[{name!r}] is not in this graph; leave it out")
-        labels[node], values[node] = name, named
-    try:
-        saved = {node: saved_by(node) for node in nodes}
-        runs = run(tensor, nodes)
-    except RuntimeError as error:
-        reason = str(error).partition(". ")[0].partition("\n")[0]
-        raise ValueError(f"{WHERE}: torch cannot run this graph: {reason}") from error
-    values |= known(nodes, saved)
-    fields = [node_fields(n, nodes, labels, values, saved) for n in nodes]
-    return {"engine": "torch", "nodes": fields, "steps": steps(nodes, runs)}
+def describe(recording):
+    """Nodes and steps as the element reads them."""
+    fields = [node_fields(node, recording) for node in recording.nodes]
+    return {"engine": "torch", "nodes": fields, "steps": steps(recording.nodes, recording.runs)}
 
 
-def check(tensor):
-    """Raise unless `tensor` is the result of a graph from which backward can start."""
-    if not isinstance(tensor, torch.Tensor):
-        kind = type(tensor).__name__
-        raise TypeError(f"{WHERE}: got an object of type {kind}; pass the tensor of a loss")
-    if not tensor.requires_grad:
-        raise ValueError(f"{WHERE}: the tensor has no graph; give a leaf requires_grad=True")
-    if tensor.numel() != 1 or tensor.is_complex():
-        raise ValueError(
-            f"{WHERE}: the tensor has {tensor.numel()} elements of {tensor.dtype}; "
-            "pass one real number, such as a loss"
-        )
-
-
-# ---------------------------------------------------------------- what torch recorded
-def reach(root, limit):
-    """Every node below `root`, itself first."""
-    found = {root: None}
-    todo = [root]
-    while todo:
-        for node, _ in todo.pop().next_functions:
-            if node is not None and node not in found:
-                found[node] = None
-                todo.append(node)
-        if len(found) > limit:
-            raise ValueError(
-                f"{WHERE}: the graph has more than {limit} nodes; step through a smaller one"
-            )
-    return list(found)
-
-
-def is_leaf(node):
-    """Whether the node stands for a leaf: an AccumulateGrad, which holds its tensor."""
-    return hasattr(node, "variable")
-
-
-def in_order(nodes, names):
-    """Leaves first, in the order of `names`, then by the number that torch gave each node.
-
-    An AccumulateGrad is made when its leaf is first used; its number is the largest there is.
-    """
-    given = list(map(id, names.values()))
-
-    def age(node):
-        if not is_leaf(node):
-            return 1, node._sequence_nr()
-        leaf = id(node.variable)
-        return 0, given.index(leaf) if leaf in given else len(given)
-
-    made = sorted(nodes, key=age)
-    for n, node in enumerate(made):
-        if any(other in made[n:] for other, _ in node.next_functions):
-            raise ValueError(
-                f"{WHERE}: an operand of {short(node)} is not older than its result; "
-                "build the graph in one thread"
-            )
-    return made
-
-
-def short(node):
-    """`MulBackward0`, without a namespace."""
-    return node.name().rpartition("::")[2]
-
-
-def saved_by(node):
-    """{name: tensor} of what a node keeps for backward."""
-    found = {}
-    for name in dir(node):
-        if name.startswith("_saved_") or name == "saved_tensors":  # of torch, of a Function
-            value = getattr(node, name)
-            several = value if isinstance(value, (tuple, list)) else [value]
-            tensors = [one for one in several if isinstance(one, torch.Tensor)]
-            key = name.removeprefix("_saved_")
-            found |= {f"{key}[{n}]" if several is value else key: t for n, t in enumerate(tensors)}
-    return found
-
-
-def known(nodes, saved):
-    """The value of each node that some node keeps: a saved tensor knows which node made it."""
-    kept = [tensor for node in nodes for tensor in saved[node].values() if tensor.requires_grad]
-    kept += [node.variable for node in nodes if is_leaf(node)]
-    return {get_gradient_edge(tensor).node: tensor for tensor in kept}
-
-
-def node_fields(node, nodes, labels, values, saved):
+def node_fields(node, recording):
+    nodes, values, saved = recording.nodes, recording.values, recording.saved
     operands = [{"constant": "None"} if other is None else {"node": nodes.index(other)}
                 for other, _ in node.next_functions]
     return {
-        "number": nodes.index(node), "label": labels.get(node, ""),
+        "number": nodes.index(node), "label": recording.labels.get(node, ""),
         "op": "" if is_leaf(node) else short(node),
         "value": text(values[node]) if node in values else "?",
         "saved": [[name, text(tensor)] for name, tensor in saved[node].items()],
@@ -146,39 +41,6 @@ def text(tensor):
     if len(tensor) > SHOWN:
         return str(tuple(tensor.shape))
     return f"[{', '.join(map(spell, tensor.tolist()))}]"
-
-
-# ---------------------------------------------------------------- how it ran
-def run(tensor, nodes):
-    """[(node, gradient received, gradients returned)] in the order in which the engine ran."""
-    leaves = [node.variable for node in nodes if is_leaf(node)]
-    held, runs = [leaf.grad for leaf in leaves], []
-
-    def watch(node):
-        def note(returned, received):
-            runs.append((node, list(map(copy, received)), list(map(copy, returned))))
-        return node.register_hook(note)
-
-    hooks = [watch(node) for node in nodes]
-    try:
-        for leaf in leaves:
-            leaf.grad = None
-        tensor.backward(retain_graph=True)
-    finally:
-        for hook in hooks:
-            hook.remove()
-        for leaf, grad in zip(leaves, held, strict=True):
-            leaf.grad = grad
-    for node, received, _ in runs:
-        if len(received) != 1:
-            raise ValueError(f"{WHERE}: {short(node)} has {len(received)} results; "
-                             "the stepper shows operations with one")
-    return [(node, received[0], returned) for node, received, returned in runs]
-
-
-def copy(grad):
-    """The engine may add to a gradient in place later."""
-    return None if grad is None else grad.detach().clone()
 
 
 def steps(nodes, runs):

@@ -22,10 +22,9 @@ def joined_module(main):
     try:
         collect(Path(main), texts)
     except FileNotFoundError as error:
-        raise ImportError(
-            f"inside.widgets.web_module: {Path(error.filename).name} is missing; use `inside` "
-            "from a clone of the book, where it lies in book/web/"
-        ) from None
+        missing = "/".join(Path(error.filename).parts[-2:])
+        raise ImportError(f"inside.widgets.web_module: {missing} is missing; use `inside` "
+                          "from a clone of the book, where it lies in book/web/") from None
     return "".join(texts.values())
 
 

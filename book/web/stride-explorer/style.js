@@ -1,9 +1,9 @@
 // How the explorer looks.
 export const STYLE = `
-html:not([data-lang=zh], [data-lang=en]) stride-explorer :is(dd, .se-error, .se-owners) > span {
+html:not([data-lang=zh], [data-lang=en]) stride-explorer :is(dd, .w-error, .se-owners) > span {
   display: block;
 }
-stride-explorer .se-frame {
+stride-explorer .w-frame {
   .se-cell, .se-axis, .se-formula { font-family: var(--w-mono); }
   b, .se-which { font-weight: 650; }
   dt, small, .se-heading, .se-lead, .se-axis, .se-hint { color: var(--w-quiet); }
@@ -53,7 +53,7 @@ stride-explorer .se-frame {
   }
   .se-kind-refused { font-weight: 650; }
 
-  .se-picture { margin-top: 1rem; padding-top: .85rem; border-top: 1px solid var(--w-line); }
+  .w-picture { margin-top: 1rem; padding-top: .85rem; border-top: 1px solid var(--w-line); }
   .se-stage {
     display: grid; gap: 1rem 2rem;
     grid-template-columns: minmax(0, max-content) minmax(14rem, 1fr);
@@ -106,8 +106,8 @@ stride-explorer .se-frame {
   .se-formula small { font-size: .75rem; font-weight: 400; }
   .se-formula > div { width: 100%; font-size: .875rem; }
   .se-hint { margin-top: .5rem; }
-  .se-legend :is(.se-cell, sup) { margin-inline-end: .5rem; cursor: default; }
-  .se-legend .se-cell { width: 1.25rem; height: 1.1rem; vertical-align: -.2rem; }
+  .w-legend :is(.se-cell, sup) { margin-inline-end: .5rem; cursor: default; }
+  .w-legend .se-cell { width: 1.25rem; height: 1.1rem; vertical-align: -.2rem; }
   .se-live { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 
   .se-bytes { margin-top: 1.1rem; }
@@ -137,5 +137,5 @@ stride-explorer .se-frame {
     .se-steps .se-kind { order: 0; }
   }
 }
-@media (prefers-reduced-motion: reduce) { stride-explorer .se-frame .se-cell { transition: none; } }
+@media (prefers-reduced-motion: reduce) { stride-explorer .w-frame .se-cell { transition: none; } }
 `;

@@ -3,19 +3,19 @@
 //
 //   <graph-stepper graph='{"nodes": […]}' step="0">a table</graph-stepper>
 //
-// code/inside/widgets/graph_stepper.py describes the attribute `graph`. The table inside is what readers
-// without JavaScript see. After a step by the reader in that graph the element reflects it in the
-// attribute `step` and fires `step-change`; the steps of a typed graph are the page's own.
-import { change, draw, geometry } from "./graph/draw.js";
-import { textOf, typed } from "./graph/parse.js";
-import { stateAt } from "./graph/state.js";
-import { displayed, exactNodes, readGraph } from "./graph/steps.js";
-import { STYLE } from "./graph/style.js";
-import { tableOf } from "./graph/table.js";
-import { LABELS, describe, isNumbered, refusalWords } from "./graph/words.js";
-import { Widget, define, follower } from "./widget/element.js";
-import { fitStage, goButtons, goOfKey, scrollStage } from "./widget/steps.js";
-import { both, inPageLanguage, setLabels } from "./widget/words.js";
+// code/inside/widgets/graph_stepper.py describes the attribute `graph`. The table inside is what
+// readers without JavaScript see. After a step by the reader in that graph the element reflects it
+// in the attribute `step` and fires `step-change`; the steps of a typed graph are the page's own.
+import { change, draw, geometry } from "./draw.js";
+import { textOf, typed } from "./parse.js";
+import { stateAt } from "./state.js";
+import { displayed, exactNodes, readGraph } from "./steps.js";
+import { STYLE } from "./style.js";
+import { tableOf } from "./table.js";
+import { LABELS, describe, isNumbered, refusalWords } from "./words.js";
+import { Widget, define, follower } from "../widget/element.js";
+import { fitStage, goButtons, goOfKey, scrollStage } from "../widget/steps.js";
+import { both, inPageLanguage, setLabels } from "../widget/words.js";
 
 const PAUSE = 500; // ms without a key before a text is read: half-typed ones mostly are wrong
 
@@ -32,27 +32,27 @@ const phase = (key) =>
 const example = (label, n) => `<button type="button" data-example="${n}">${both(label)}</button>`;
 const legend = (sign, words) => `<span><code>${sign}</code> ${both(words)}</span>`;
 
-const SKELETON = `<div class="gs-frame" role="group" data-label="stepper">
+const SKELETON = `<div class="w-frame w-steps" role="group" data-label="stepper">
   <div class="gs-form">
     <label><span>${both(LABELS.text)}</span><textarea rows="1" spellcheck="false"
       autocapitalize="off" autocomplete="off" placeholder="a = 2; a * a"></textarea></label>
-    <div class="gs-error" role="alert"></div>
+    <div class="w-error" role="alert"></div>
     <div class="gs-examples" role="group" data-label="examples">${example(LABELS.given, "given")}${
     EXAMPLES.map(([, label], n) => example(label, n)).join("")}</div>
   </div>
-  <div class="gs-picture">
+  <div class="w-picture">
     <div class="gs-phases" role="group" data-label="phases">${
     phase("forward")}${phase("backward")}</div>
-    <div class="gs-controls">
+    <div class="w-controls">
       ${goButtons(LABELS)}
       <input type="range" min="0" data-label="slider">
       <output></output>
     </div>
-    <p class="gs-status" aria-live="polite"></p>
-    <div class="gs-stage" role="group" data-label="graph"></div>
-    <p class="gs-legend"></p>
+    <p class="w-status" aria-live="polite"></p>
+    <div class="w-stage" role="group" data-label="graph"></div>
+    <p class="w-legend"></p>
     <details><summary>${both(LABELS.table)}</summary>
-      <div class="gs-table" role="group" data-label="table" tabindex="0"></div></details>
+      <div class="w-table" role="group" data-label="table" tabindex="0"></div></details>
   </div>
 </div>`;
 
@@ -102,13 +102,13 @@ export class GraphStepper extends Widget {
   build() {
     this.innerHTML = SKELETON;
     this.text = this.querySelector("textarea");
-    this.find("error").id = `graph-stepper-error-${++serial}`;
-    this.text.setAttribute("aria-describedby", this.find("error").id);
+    this.part("error").id = `graph-stepper-error-${++serial}`;
+    this.text.setAttribute("aria-describedby", this.part("error").id);
     this.listen();
   }
 
   listen() {
-    const frame = this.find("frame"), slider = this.querySelector("input");
+    const frame = this.part("frame"), slider = this.querySelector("input");
     frame.addEventListener("click", ({ target }) => {
       const { go, example: choice } = target.closest("[data-go], [data-example]")?.dataset ?? {};
       if (go) this.edit(this.places()[go]);
@@ -121,7 +121,7 @@ export class GraphStepper extends Widget {
       this.pause = setTimeout(() => this.read(), PAUSE);
     });
     this.text.addEventListener("change", () => this.pause && this.read()); // on leaving
-    new ResizeObserver(([{ target }]) => fitStage(target)).observe(this.find("stage"));
+    new ResizeObserver(([{ target }]) => fitStage(target)).observe(this.part("stage"));
   }
 
   // ---- from the reader's text to a graph
@@ -154,8 +154,8 @@ export class GraphStepper extends Widget {
     const stale = `<em>${both(LABELS.stale)}</em>`;
     clearTimeout(this.pause);
     this.pause = null;
-    this.find("error").innerHTML = error ? both(refusalWords(error)) + stale : "";
-    this.find("frame").toggleAttribute("data-stale", Boolean(error));
+    this.part("error").innerHTML = error ? both(refusalWords(error)) + stale : "";
+    this.part("frame").toggleAttribute("data-stale", Boolean(error));
     this.text.setAttribute("aria-invalid", Boolean(error));
   }
 
@@ -164,9 +164,9 @@ export class GraphStepper extends Widget {
     Object.assign(this, { graph, own, geometry: geometry(graph), step: null });
     this.find("form").hidden = Boolean(graph.engine);
     this.querySelector("input").max = graph.steps.length - 1;
-    this.find("legend").innerHTML = legendOf(graph);
+    this.part("legend").innerHTML = legendOf(graph);
     this.go(step);
-    fitStage(this.find("stage"));
+    fitStage(this.part("stage"));
   }
 
   // ---- from step to step
@@ -186,7 +186,7 @@ export class GraphStepper extends Widget {
       this.read();
       return;
     }
-    const go = goOfKey(event, "input, .gs-stage, .gs-table, [data-example]");
+    const go = goOfKey(event, "input, .w-stage, .w-table, [data-example]");
     if (!go) return;
     event.preventDefault();
     this.edit(this.places()[go]);
@@ -208,9 +208,9 @@ export class GraphStepper extends Widget {
     if (to === this.step) return false;
     this.step = to;
     const { kind } = this.graph.steps[to];
-    this.find("stage").innerHTML = draw(this.graph, this.geometry, to);
-    this.find("table").innerHTML = tableOf(this.graph, to);
-    this.find("status").innerHTML = both(describe(this.graph, to));
+    this.part("stage").innerHTML = draw(this.graph, this.geometry, to);
+    this.part("table").innerHTML = tableOf(this.graph, to);
+    this.part("status").innerHTML = both(describe(this.graph, to));
     this.querySelector("output").textContent = `${to} / ${last}`;
     Object.assign(this.querySelector("input"), { value: to });
     const places = this.places(), current = kind === "forward" ? "forward" : "backward";
@@ -236,7 +236,7 @@ export class GraphStepper extends Widget {
 
   /** Scroll the stage, never the page, until the node that changed is in sight. */
   follow() {
-    const stage = this.find("stage"), { step } = stateAt(this.graph, this.step);
+    const stage = this.part("stage"), { step } = stateAt(this.graph, this.step);
     const [where] = change(this.graph, step);
     const frame = stage.getBoundingClientRect();
     const box = stage.querySelector(`[data-number="${where}"]`).getBoundingClientRect();

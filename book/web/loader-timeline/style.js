@@ -1,8 +1,8 @@
 // How the timeline looks.
 export const STYLE = `
 html:not([data-lang=zh], [data-lang=en]) loader-timeline
-  :is(dd, dt, th, label > span, .tl-status) > .lang-zh { display: block; }
-loader-timeline .tl-frame {
+  :is(dd, dt, th, label > span, .w-status) > .lang-zh { display: block; }
+loader-timeline .w-frame {
   dt, .tl-lane > div:first-child, small { color: var(--w-quiet); }
   .tl-lane > div:first-child { font-size: .8125rem; }
   label small { white-space: nowrap; }
@@ -29,8 +29,8 @@ loader-timeline .tl-frame {
   dl > div { display: grid; grid-template-columns: 10rem 1fr; gap: 0 1rem; }
   dd { font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 
-  .tl-controls { margin-top: .85rem; }
-  .tl-status { min-height: 4.5em; }
+  .w-controls { margin-top: .85rem; }
+  .w-status { min-height: 4.5em; }
 
   .tl-lanes { min-width: max-content; padding-inline-end: 1.5rem; }
   .tl-lane { display: grid; grid-template-columns: 8rem minmax(var(--tl-width), 1fr); }
@@ -73,12 +73,12 @@ loader-timeline .tl-frame {
       &:not(:first-child) { transform: translateX(-50%); }
     }
   }
-  .tl-legend i {
+  .w-legend i {
     display: inline-block; box-sizing: border-box; width: 1.4rem; height: .8rem;
     margin-inline-end: .4rem; border: 1px solid var(--w-edge); border-radius: .2rem;
     vertical-align: -.05rem;
   }
-  .tl-legend .tl-making { border-color: var(--w-accent); }
+  .w-legend .tl-making { border-color: var(--w-accent); }
 
   .tl-machine i {
     display: inline-block; min-width: 1.4rem; padding-inline: .3rem;
@@ -89,7 +89,7 @@ loader-timeline .tl-frame {
   .tl-machine table { width: 100%; td { width: 38%; } }
   @container (max-width: 34rem) {
     .tl-form { grid-template-columns: 1fr 1fr; }
-    .tl-status { min-height: 6.2em; }
+    .w-status { min-height: 6.2em; }
     dl > div { grid-template-columns: 7rem 1fr; }
     .tl-lane { grid-template-columns: minmax(var(--tl-width), 1fr); }
     .tl-lane > div:first-child { width: max-content; padding-top: .3rem; }

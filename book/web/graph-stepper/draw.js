@@ -1,7 +1,7 @@
 // The drawing as SVG: boxes for nodes, curves for edges.
 import { bracket, stateAt, target } from "./state.js";
 import { LABELS, MARKS, expression, isNumbered, nameOf } from "./words.js";
-import { escape } from "../widget/words.js";
+import { escape, spans } from "../common/bilingual.js";
 
 const CHARACTER = 7.25; // width of a letter at 12 px in the monospaced fonts we ask for
 const PAD = 10, LINE = 16, TOP = 21, BETWEEN = 26, GAP = 50, LONGEST = 14;
@@ -108,8 +108,7 @@ function pathOf({ x0, y0, x1, y1, bends }) {
 
 // ------------------------------------------------------------------ the drawing
 const textAt = (x, y, words, more = "") => `<text x="${x}" y="${y}"${more}>${words}</text>`;
-const spans = ([zh, en]) => `<tspan class="lang-zh" lang="zh-Hans">${zh}</tspan>`
-  + `<tspan class="lang-both"> </tspan><tspan class="lang-en" lang="en">${en}</tspan>`;
+const inBoth = (pair) => spans(pair, '<tspan class="lang-both"> </tspan>', "tspan");
 
 function drawEdge(key, edge, { nodes, flowed, empty, active }) {
   const made = nodes.get(edge.to).made;
@@ -144,7 +143,7 @@ function drawBox(graph, node, box, { made, grad, sum, mark }, changed) {
   };
   const head = textAt(sign ? left + badge + 14 : x, top + 17, escape(title(graph, node)),
     ' class="gs-title"');
-  const leaf = node.op ? "" : textAt(right, top + 17, spans(LABELS.leaf),
+  const leaf = node.op ? "" : textAt(right, top + 17, inBoth(LABELS.leaf),
     ' class="gs-key gs-words" text-anchor="end"');
   const bold = (yes) => (yes ? ' class="gs-new"' : "");
   const below = height > TOP + PAD + LINE * 2
@@ -166,7 +165,7 @@ function drawBadge(x, y, width, sign) {
 function drawMark({ left, top, width, height }, mark) {
   if (!mark) return "";
   const [sign, zh, en] = MARKS[mark];
-  const words = zh && `<tspan> </tspan>${spans([zh, en])}`;
+  const words = zh && `<tspan> </tspan>${inBoth([zh, en])}`;
   return textAt(left + width - 8, top + height + 4, sign + words, ' class="gs-mark"');
 }
 

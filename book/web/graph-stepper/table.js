@@ -1,6 +1,7 @@
 // The table in the fold: what the drawing says, in cells.
 import { bracket, stateAt } from "./state.js";
-import { both, escape } from "../widget/words.js";
+import { escape } from "../common/bilingual.js";
+import { both } from "../widget/words.js";
 import { HEAD, LABELS, signOf } from "./words.js";
 
 /** The rows as texts at step `k`: sign, label, op, operands, value, grad. */

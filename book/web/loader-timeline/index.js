@@ -3,15 +3,16 @@
 //
 //   <loader-timeline settings='{"num_workers": 2, "slow": "batch", …}'>a table</loader-timeline>
 //
-// code/inside/widgets/loader_timeline.py describes the settings. The table inside is what readers without
-// JavaScript see. What the reader sets is reflected in the attribute, and `settings-change` fired.
-import { figuresOf, lanesOf, machineOf, tableOf } from "./timeline/draw.js";
-import { RANGES, settle, simulate, stateAt, whichMost } from "./timeline/simulate.js";
-import { STYLE } from "./timeline/style.js";
-import { LABELS, describe } from "./timeline/words.js";
-import { Widget, define, follower } from "./widget/element.js";
-import { fitStage, goButtons, goOfKey, scrollStage } from "./widget/steps.js";
-import { both, inPageLanguage, setLabels } from "./widget/words.js";
+// code/inside/widgets/loader_timeline.py describes the settings. The table inside is what readers
+// without JavaScript see. What the reader sets is reflected in the attribute, and
+// `settings-change` fired.
+import { figuresOf, lanesOf, machineOf, tableOf } from "./draw.js";
+import { RANGES, settle, simulate, stateAt, whichMost } from "./simulate.js";
+import { STYLE } from "./style.js";
+import { LABELS, describe } from "./words.js";
+import { Widget, define, follower } from "../widget/element.js";
+import { fitStage, goButtons, goOfKey, scrollStage } from "../widget/steps.js";
+import { both, inPageLanguage, setLabels } from "../widget/words.js";
 
 const number = (name) => `<label><span>${both(LABELS[name])} <small></small></span><input
   name="${name}" type="number" inputmode="numeric"></label>`;
@@ -19,7 +20,7 @@ const key = (kind) => `<span><i class="tl-${kind}"></i>${both(LABELS[kind])}</sp
 // An option cannot hold both languages in elements: its text is set with the labels.
 const option = (name) => `<option value="${name}" data-text="${name}"></option>`;
 
-const SKELETON = `<div class="tl-frame" role="group" data-label="timeline">
+const SKELETON = `<div class="w-frame w-steps" role="group" data-label="timeline">
   <div class="tl-form">
     ${["num_workers", "prefetch_factor", "batches", "fetch", "step"].map(number).join("")}
     <label><span>${both(LABELS.slow)}</span><select name="slow">${
@@ -29,16 +30,16 @@ const SKELETON = `<div class="tl-frame" role="group" data-label="timeline">
       both(LABELS.in_order)}</span></label>
   </div>
   <div class="tl-figures"></div>
-  <div class="tl-controls">
+  <div class="w-controls">
     ${goButtons(LABELS)}
     <input type="range" min="0" data-label="slider"><output></output>
   </div>
-  <p class="tl-status" aria-live="polite"></p>
-  <div class="tl-stage" role="group" data-label="lanes"><div class="tl-lanes"></div></div>
-  <p class="tl-legend">${["making", "waiting", "computing"].map(key).join("")}</p>
+  <p class="w-status" aria-live="polite"></p>
+  <div class="w-stage" role="group" data-label="lanes"><div class="tl-lanes"></div></div>
+  <p class="w-legend">${["making", "waiting", "computing"].map(key).join("")}</p>
   <div class="tl-machine"></div>
   <details><summary>${both(LABELS.table)}</summary>
-    <div class="tl-table" role="group" data-label="table" tabindex="0"></div></details>
+    <div class="w-table" role="group" data-label="table" tabindex="0"></div></details>
 </div>`;
 
 export class LoaderTimeline extends Widget {
@@ -67,7 +68,7 @@ export class LoaderTimeline extends Widget {
 
   build() {
     this.innerHTML = SKELETON;
-    const frame = this.find("frame"), slider = this.querySelector("[type=range]");
+    const frame = this.part("frame"), slider = this.querySelector("[type=range]");
     this.find("form").addEventListener("input", ({ target }) => this.edit(target));
     this.find("form").addEventListener("change", ({ target }) => this.fill(target));
     slider.addEventListener("input", () => this.go(slider.valueAsNumber));
@@ -80,7 +81,7 @@ export class LoaderTimeline extends Widget {
       }
     });
     frame.addEventListener("keydown", (event) => this.press(event));
-    new ResizeObserver(([{ target }]) => fitStage(target)).observe(this.find("stage"));
+    new ResizeObserver(([{ target }]) => fitStage(target)).observe(this.part("stage"));
   }
 
   // ---- from the reader to the settings
@@ -129,7 +130,7 @@ export class LoaderTimeline extends Widget {
 
   /** The arrow keys step, except where they have a meaning of their own. */
   press(event) {
-    const go = goOfKey(event, "input, select, .tl-stage, .tl-table");
+    const go = goOfKey(event, "input, select, .w-stage, .w-table");
     if (!go) return;
     event.preventDefault();
     this.go(this.places()[go]);
@@ -156,17 +157,17 @@ export class LoaderTimeline extends Widget {
     this.find("lanes").innerHTML = lanes;
     this.find("lanes").style.setProperty("--tl-width", `${width}px`);
     this.find("figures").innerHTML = figuresOf(this.run);
-    this.find("table").innerHTML = tableOf(this.run);
+    this.part("table").innerHTML = tableOf(this.run);
     this.querySelector("[type=range]").max = this.run.moments.length - 1;
     this.moment = this.momentAt(settings.at);
     this.showMoment();
-    fitStage(this.find("stage"));
+    fitStage(this.part("stage"));
   }
 
   showMoment() {
     const time = this.time(), state = stateAt(this.run, time), { last } = this.places();
     this.find("machine").innerHTML = machineOf(this.run, state);
-    this.find("status").innerHTML = both(describe(this.run, time, state));
+    this.part("status").innerHTML = both(describe(this.run, time, state));
     this.find("lanes").style.setProperty("--tl-now", `${100 * time / this.run.total}%`);
     this.querySelector("output").textContent = `${time} ms`;
     this.querySelector("[type=range]").value = this.moment;
@@ -189,7 +190,7 @@ export class LoaderTimeline extends Widget {
 
   /** Scroll the stage, never the page, until the moment is in sight. */
   follow() {
-    const stage = this.find("stage"), { left, width } = stage.getBoundingClientRect();
+    const stage = this.part("stage"), { left, width } = stage.getBoundingClientRect();
     const track = this.find("track").getBoundingClientRect();
     const x = track.left + track.width * this.time() / this.run.total - left;
     if (x < 0.2 * width || x > 0.9 * width) scrollStage(stage, x - width / 2);

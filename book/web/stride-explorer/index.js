@@ -9,15 +9,15 @@
 // (chain is empty where the numbers were set by hand), and `view-change` is fired.
 import {
   address, contiguousStrides, indices, numel, parseInts, readers, undrawable,
-} from "./strides/layout.js";
-import { run } from "./strides/operations.js";
-import { STYLE } from "./strides/style.js";
+} from "./layout.js";
+import { run } from "./operations.js";
+import { STYLE } from "./style.js";
 import {
   KINDS, LABELS, at, byteWords, cellWords, contiguityWords, formula, gapWords, memoryWords, numbers,
   overlapWords, refusalWords, storageWords, tuple,
-} from "./strides/words.js";
-import { Widget, define, follower } from "./widget/element.js";
-import { both, html, inPageLanguage, setLabels } from "./widget/words.js";
+} from "./words.js";
+import { Widget, define, follower } from "../widget/element.js";
+import { both, html, inPageLanguage, setLabels } from "../widget/words.js";
 
 const ITEMSIZES = [1, 2, 4, 8, 16];
 const PAUSE = 500; // ms without a key before a chain is called wrong: half-typed ones always are
@@ -52,7 +52,7 @@ const heading = (key) => `<p class="se-heading" aria-hidden="true">${both(LABELS
 const field = (name, label, type) =>
   `<label><span>${label}</span><input name="${name}" type="${type}"
   ${type === "text" ? "" : 'step="1"'} autocomplete="off"></label>`;
-const SKELETON = `<div class="se-frame" role="group" data-label="explorer">
+const SKELETON = `<div class="w-frame" role="group" data-label="explorer">
   <div class="se-presets" role="group" data-label="presets">${PRESETS.map((p) =>
     `<button type="button"><span>${both(p.label)}</span><code>${p.code}</code></button>`).join("")}
   </div>
@@ -68,9 +68,9 @@ const SKELETON = `<div class="se-frame" role="group" data-label="explorer">
       ${field("shape", both(LABELS.shape), "text")}<span class="se-strides"></span>
       ${field("offset", both(LABELS.offset), "number")}
     </div>
-    <div class="se-error" role="alert"></div>
+    <div class="w-error" role="alert"></div>
   </div>
-  <div class="se-picture">
+  <div class="w-picture">
     <div class="se-stage">
       <div>
         ${heading("tensor")}<div class="se-tensor" role="grid" data-label="tensor"></div>
@@ -84,7 +84,7 @@ const SKELETON = `<div class="se-frame" role="group" data-label="explorer">
     </div>
     <p class="se-heading se-whose"></p>
     <div class="se-storage" role="listbox" data-label="storage"></div>
-    <p class="se-legend">
+    <p class="w-legend">
       <span><i class="se-cell se-unused"></i>${both(LABELS.unused)}</span>
       <span><sup>×n</sup>${both(LABELS.shared)}</span>
     </p>
@@ -170,9 +170,9 @@ class StrideExplorer extends Widget {
     this.innerHTML = SKELETON;
     this.itemsize = 8; // of torch.arange: int64
     this.input("itemsize").value = this.itemsize;
-    this.find("error").id = `stride-explorer-error-${++serial}`;
+    this.part("error").id = `stride-explorer-error-${++serial}`;
     const pick = ({ target }) => this.pickNode(target.closest?.("[data-address], [data-byte]"));
-    const frame = this.find("frame");
+    const frame = this.part("frame");
     for (const type of ["pointerover", "focusin", "click"]) frame.addEventListener(type, pick);
     frame.addEventListener("keydown", (event) => this.walk(event));
     this.find("form").addEventListener("input", ({ target }) => this.edit(target));
@@ -273,13 +273,13 @@ class StrideExplorer extends Widget {
   }
 
   showError(error, edited) {
-    const line = this.find("error"), stale = `<em>${both(LABELS.stale)}</em>`;
+    const line = this.part("error"), stale = `<em>${both(LABELS.stale)}</em>`;
     const field = error && (error.field === "chain" && this.hand ? edited : error.field);
     const wrong = this.input(field) ?? this.input(edited) ?? this.input("chain");
     if (error) wrong.closest(".se-row").after(line);
     const said = error && refusalWords(this.hand ? { ...error, step: "" } : error);
     line.innerHTML = said ? both(said) + stale : "";
-    this.find("frame").toggleAttribute("data-stale", Boolean(error));
+    this.part("frame").toggleAttribute("data-stale", Boolean(error));
     for (const input of this.fields()) {
       input.setAttribute("aria-describedby", line.id);
       input.setAttribute("aria-invalid", Boolean(error) && input === wrong);

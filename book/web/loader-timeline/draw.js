@@ -88,7 +88,7 @@ export function figuresOf(run) {
   return list([...words.map(([key, pair]) => [key, both(pair)]), ["order", run.order.join(" ")]]);
 }
 
-/** The rows of the table of times, as texts: the same as in code/inside/widgets/loader_timeline.py. */
+/** The rows of the table of times as texts, as code/inside/widgets/loader_timeline.py has them. */
 export const timesOf = ({ tasks, order }) => order.map((n) => tasks[n]).map((task) => [
   task.batch, task.worker ?? "–", task.sent, `${task.start}–${task.end}`, task.got, task.given,
   task.done].map(String));

@@ -4,12 +4,8 @@ The key sets are read from the tensors and the thread; the order of the kernels 
 saw when the operator was called.
 """
 
-from dataclasses import dataclass
-
-import torch
-
-from inside.observe.dispatch import LAYERS, Spy, active, reachable, slots
-from inside.pictures.drawing import ACCENT, Picture, bilingual, box, svg, text
+from inside.observe.dispatch import LAYERS, situation
+from inside.pictures.svg import ACCENT, Picture, bilingual, box, svg, text
 
 LABEL, COLUMN, ROW, TOP = 114, 50, 30, 84
 SYMBOLS = {"skipped": "↓", "excluded": "✕", "absent": "·", "not called": "–"}
@@ -22,49 +18,13 @@ LEGEND = (
 )
 
 
-@dataclass(frozen=True)
-class Column:
-    """One situation: the state of each layer, and what came out."""
-
-    name: str
-    states: dict[str, str]
-    dtype: str
-    node: str
-
-
-def observe(op, name, context, args):
-    """Call the operator once within `context` and note what the dispatcher did."""
-    table = slots(op)
-    with Spy(op) as spy, context:
-        before, after = reachable(*args), active(*args)
-        packet, _, overload = op.partition(".")
-        result = getattr(getattr(torch.ops.aten, packet), overload or "default")(*args)
-    order = [step.key for step in spy.steps]
-    states = {key: state(key, table[key], before, after, order) for key in LAYERS}
-    dtype = str(result.dtype).removeprefix("torch.")
-    node = "None" if result.grad_fn is None else result.grad_fn.name()
-    return Column(name, states, dtype, node)
-
-
-def state(name, kind, before, after, order):
-    """What became of one key: its place in the order, or why it has none."""
-    key = getattr(torch.DispatchKey, name)
-    if name in order:
-        return str(order.index(name) + 1)
-    if not before.has(key):
-        return "absent"
-    if not after.has(key):
-        return "excluded"
-    return "skipped" if kind == "fallthrough" else "not called"
-
-
 def draw_dispatch(op, situations):
     """Draw `{"no_grad": (torch.no_grad(), (x, w))}`: name, context manager and arguments.
 
     Calls the operator once for each situation. `op` is named as in native_functions.yaml and
     returns one tensor; raises `ValueError` for an unknown operator.
     """
-    columns = [observe(op, name, *how) for name, how in situations.items()]
+    columns = [situation(op, name, *how) for name, how in situations.items()]
     parts = [draw_labels(op), *(draw_column(n, column) for n, column in enumerate(columns))]
     width = LABEL + COLUMN * len(columns) + 4
     y = TOP + ROW * (len(LAYERS) + 2) + 18

@@ -1,5 +1,5 @@
 // From an exact graph to what is drawn of it: the steps of the backward pass, every quantity as
-// text, and the layout. What the attribute holds is described in code/inside/widgets/graph_stepper.py.
+// text, and the layout. code/inside/widgets/graph_stepper.py describes what the attribute holds.
 import { arrange } from "./layout.js";
 import { times } from "./scalar.js";
 

@@ -1,0 +1,113 @@
+"""The walls of `inside`: observing, drawing and the widgets' notebook side stay apart.
+
+`observe` reads torch and draws nothing; `pictures` draw what it has read, with the pen of
+`pictures.svg`; a picture may hold a whole other picture, by its `draw_…`, but not its pens.
+"""
+
+import ast
+import re
+from graphlib import CycleError, TopologicalSorter
+
+import pytest
+
+from book.pipeline.paths import CODE
+
+MARKUP = re.compile(r"</?(?:svg|path|rect|text|circle|g|table|span|div)\b")
+
+
+def name_of(file):
+    parts = file.relative_to(CODE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def modules():
+    """{module: its syntax tree} for all of `inside`."""
+    return {name_of(file): ast.parse(file.read_text(encoding="utf-8"))
+            for file in sorted((CODE / "inside").rglob("*.py"))}
+
+
+MODULES = modules()
+
+
+def imports(tree, known=MODULES):
+    """[(module of `inside`, name taken from it or None)], also those within functions."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, None) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "inside imports by full names"
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                found.append((whole, None) if whole in known else (node.module, alias.name))
+    return [(module, name) for module, name in found if module.split(".")[0] == "inside"]
+
+
+def room(module):
+    return ".".join(module.split(".")[:2])
+
+
+def is_allowed(module, target, name):
+    """Whether `module` may take `name` (None: all) from the module `target`."""
+    if target == "inside.bilingual":
+        return room(module) in ("inside.widgets", "inside.recorded")
+    match room(module):
+        case "inside.observe":
+            return room(target) == "inside.observe"
+        case "inside.pictures" if module == "inside.pictures.svg":
+            return False
+        case "inside.pictures":
+            return room(target) == "inside.observe" or target == "inside.pictures.svg" or (
+                room(target) == "inside.pictures" and (name or "").startswith("draw_"))
+        case "inside.widgets":
+            return room(target) in ("inside.observe", "inside.widgets")
+    return False  # inside itself, its results and its languages stand alone
+
+
+def trespasses(module, tree):
+    return [taken for taken in imports(tree) if not is_allowed(module, *taken)]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_takes_only_what_its_room_may(module):
+    assert trespasses(module, MODULES[module]) == []
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if room(m) == "inside.observe"])
+def test_what_observes_writes_no_markup(module):
+    texts = [node.value for node in ast.walk(MODULES[module])
+             if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    assert [text for text in texts if MARKUP.search(text)] == []
+
+
+def circle(graph):
+    """A circle of imports, if there is one."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+def test_no_import_leads_back():
+    assert circle({module: {target for target, _ in imports(tree)}
+                   for module, tree in MODULES.items()}) == []
+
+
+@pytest.mark.parametrize(("module", "line", "taken"), [
+    ("inside.observe.new", "from inside.pictures import svg", "inside.pictures.svg"),
+    ("inside.observe.new", "def f():\n    import inside.widgets.fallback",
+     "inside.widgets.fallback"),
+    ("inside.pictures.new", "from inside.pictures.loader_machine import part",
+     "inside.pictures.loader_machine"),
+    ("inside.pictures.new", "from inside.pictures import storages", "inside.pictures.storages"),
+    ("inside.pictures.svg", "from inside.observe.saved import storage_key",
+     "inside.observe.saved"),
+    ("inside.widgets.new", "from inside.pictures.svg import text", "inside.pictures.svg"),
+])
+def test_a_planted_trespass_is_found(module, line, taken):
+    assert [target for target, _ in trespasses(module, ast.parse(line))] == [taken]
+
+
+def test_a_planted_circle_is_found():
+    assert len(circle({"a": {"b"}, "b": {"c"}, "c": {"a"}})) == 4
