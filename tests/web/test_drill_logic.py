@@ -17,7 +17,7 @@ from tests.helpers.card_examples import card, write_cards, write_chapter
 from tests.helpers.javascript import evaluate, run_node
 
 WEB = ROOT / "book" / "web" / "drill"
-SUITES = sorted((ROOT / "tests" / "drill").glob("*.test.mjs"))
+SUITES = sorted((ROOT / "tests" / "web" / "drill").glob("*.test.mjs"))
 SCHEMA = json.loads((WEB / "event.schema.json").read_text("utf-8"))
 EVENT = {"$ref": "#/$defs/event", "$defs": SCHEMA["$defs"]}
 SEQUENCES = 300
@@ -80,7 +80,7 @@ def by_py_fsrs(history):
 @pytest.fixture(scope="module")
 def event():
     """A valid event, as the Node suites use it."""
-    source = (ROOT / "tests" / "drill" / "helpers.mjs").as_uri()
+    source = (ROOT / "tests" / "web" / "drill" / "helpers.mjs").as_uri()
     return in_javascript("events.js", f"(await import({json.dumps(source)})).event(1)")
 
 
