@@ -5,7 +5,6 @@ Runs on the built pages, after `lean` has dropped what is unused.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import subprocess
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from os.path import relpath
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from book.pipeline import digests
 from book.pipeline.paths import NPM
 
 STYLE, SCRIPT = "all-pages.css", "all-pages.js"
@@ -59,7 +59,7 @@ def _shared(pages: dict[Path, str], pattern: re.Pattern[str]) -> list[Path]:
 
 def _versioned(file: Path) -> str:
     """Its name with a digest, so that a browser never keeps an old one."""
-    return f"{file.name}?v={hashlib.sha256(file.read_bytes()).hexdigest()[:8]}"
+    return digests.versioned(file.name, file.read_bytes())
 
 
 def _file(match: re.Match[str], page: Path) -> Path:

@@ -1,8 +1,7 @@
-"""The cards of a section stand at the end of its page, from the committed `cards.json`."""
+"""The cards of a section stand at the end of its page: as written, with their committed results."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from docutils import nodes
@@ -11,6 +10,8 @@ from sphinx.transforms import SphinxTransform
 from book.extension.bilingual import raw, spans
 from book.extension.card_html import card_html
 from book.pipeline.cards import claims as card_claims
+from book.pipeline.cards import results
+from book.pipeline.paths import is_section
 
 TITLE = "回忆 · Recall"
 INTRO = (
@@ -26,12 +27,8 @@ class AppendCards(SphinxTransform):
 
     def apply(self, **kwargs) -> None:
         source = Path(self.env.doc2path(self.env.docname))
-        file = source.with_name("cards.json")
-        if source.parent.parent.name != "chapters" or not file.exists():
-            return
-        chapter = json.loads(file.read_text(encoding="utf-8"))
-        cards = [card for card in chapter["cards"] if card["section"] == source.stem]
-        if cards:
+        if is_section(self.env.docname) and (
+                cards := results.whole_cards(source.parent / "cards" / f"{source.stem}.yaml")):
             page = next(self.document.findall(nodes.section))
             page.append(self.section(cards))
 

@@ -9,7 +9,6 @@ All Markdown and code is rendered here, so that the page needs no library for it
 
 from __future__ import annotations
 
-import hashlib
 import html
 import json
 from pathlib import Path
@@ -20,9 +19,13 @@ from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import inline, raw, spans
 from book.extension.card_html import claim_texts, code
-from book.extension.front import NAMES
+from book.pipeline import digests
 from book.pipeline.cards import claims as card_claims
+from book.pipeline.cards.book import FILES
 from book.pipeline.cards.claims import Claim
+from book.pipeline.cards.results import whole_cards
+from book.pipeline.chapters import Chapter, read
+from book.pipeline.digests import versioned
 
 PAGE = "book/drill"
 INDEX = "drill-cards.json"
@@ -79,10 +82,9 @@ def content_row(card: Row, cards: dict[str, Row], claims: dict[str, Claim],
 def myth(entry: Row) -> Row:
     """A wrong option; a text without a language is an output and keeps its characters."""
     text = entry["text"]
-    digest = hashlib.sha256(text["en"].encode()).hexdigest()
     output = {"output": text["en"]} if text["zh"] == text["en"] else {}
-    return {"key": f"d-{digest[:8]}", "text": rendered(text), "why": rendered(entry["why"]),
-            **output}
+    return {"key": f"d-{digests.of(text['en'])[:8]}", "text": rendered(text),
+            "why": rendered(entry["why"]), **output}
 
 
 def follow_ups(card: Row, cards: dict[str, Row], pages: dict[str, str]) -> list[Row]:
@@ -96,39 +98,48 @@ def follow_ups(card: Row, cards: dict[str, Row], pages: dict[str, str]) -> list[
     return rows
 
 
-def files(root: Path, docnames: set[str]) -> dict[str, str]:
-    """Path below `_static` -> text, for the cards of all chapters below `root`."""
-    chapters = {file.parent.name: json.loads(file.read_text(encoding="utf-8"))
-                for file in sorted(root.glob("chapters/*/cards.json"))}
-    cards = {card["id"]: card for chapter in chapters.values() for card in chapter["cards"]}
-    pages = {card["id"]: f"../{document}.html#{card['id']}"
-             for slug, chapter in chapters.items() for card in chapter["cards"]
-             if (document := f"chapters/{slug}/{card['section']}") in docnames}
+def files(root: Path, documents: list[str]) -> dict[str, str]:
+    """Path below `_static` -> text, for the cards of all chapters below `root`.
+
+    `documents` are the pages of the book; sections come in their order, then those without a page.
+    """
+    chapters = read(root)
+    sections = {f"{folder}/{file.stem}": whole_cards(file) for folder in chapters
+                for file in in_order(root / "chapters" / folder, documents)}
+    cards = {card["id"]: card for rows in sections.values() for card in rows}
+    pages = {card["id"]: f"../chapters/{name}.html#{card['id']}"
+             for name, rows in sections.items() if f"chapters/{name}" in documents
+             for card in rows}
     claims = card_claims.read(root)
-    sections: dict[str, Row] = {}
-    for slug, chapter in chapters.items():
-        for card in chapter["cards"]:
-            row = content_row(card, cards, claims, pages)
-            sections.setdefault(f"{slug}/{card['section']}", {})[card["id"]] = row
-    texts = {f"drill-cards/{name}.json": dumped(rows) for name, rows in sections.items()}
+    texts = {f"drill-cards/{name}.json": dumped(
+        {card["id"]: content_row(card, cards, claims, pages) for card in rows})
+        for name, rows in sections.items()}
+    with_cards = {name.split("/")[0] for name in sections}
     index = {
-        "chapters": [{"slug": slug, "number": int(slug.split("-")[0]),
-                      "name": dict(zip(LANGS, NAMES[slug], strict=True))} for slug in chapters],
+        "chapters": [chapter_row(chapters[folder]) for folder in sorted(with_cards)],
         "files": {name: versioned(file, text)
                   for name, (file, text) in zip(sections, texts.items(), strict=True)},
-        "cards": [index_row(card, slug) for slug, chapter in chapters.items()
-                  for card in chapter["cards"]],
+        "cards": [index_row(card, name.split("/")[0])
+                  for name, rows in sections.items() for card in rows],
     }
     return {INDEX: dumped(index), **texts}
 
 
+def in_order(folder: Path, documents: list[str]) -> list[Path]:
+    """The files of a chapter's cards, in the order of the pages."""
+    def place(file: Path) -> tuple[int, str]:
+        page = f"chapters/{folder.name}/{file.stem}"
+        return documents.index(page) if page in documents else len(documents), file.stem
+    return sorted(folder.glob(FILES), key=place)
+
+
+def chapter_row(chapter: Chapter) -> Row:
+    return {"slug": chapter.folder, "number": chapter.number,
+            "name": dict(zip(LANGS, chapter.name, strict=True))}
+
+
 def dumped(content: Row) -> str:
     return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-
-
-def versioned(path: str, text: str) -> str:
-    """An address that changes with the content, so that no browser keeps an old edition."""
-    return f"{path}?v={hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 def element(docname: str, index: str) -> str:
@@ -148,7 +159,7 @@ class InsertDrill(SphinxTransform):
             return
         page = next(self.document.findall(nodes.section))
         places = [i for i, child in enumerate(page) if isinstance(child, nodes.section)]
-        index = files(Path(self.env.srcdir), self.env.found_docs)[INDEX]
+        index = files(Path(self.env.srcdir), list(self.env.external_site_map))[INDEX]
         page.insert(places[0] if places else len(page), raw(element(PAGE, index)))
 
 
@@ -160,7 +171,7 @@ def link_style(app, pagename, templatename, context, doctree) -> None:
 def write_files(app, exception) -> None:
     if exception or app.builder.name != "html":
         return
-    for name, text in files(Path(app.srcdir), app.env.found_docs).items():
+    for name, text in files(Path(app.srcdir), list(app.env.external_site_map)).items():
         target = Path(app.outdir) / "_static" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")

@@ -24,7 +24,8 @@ def chapters(data: dict) -> str:
     kinds = list(KINDS)
     head = [("章", "Chapter"), "notebook", ("代码单元格", "Code cells"), ("卡片", "Cards"),
             *(KINDS[kind] for kind in kinds)]
-    rows = [[row["folder"], row["notebooks"], row["cells"], row["cards"]["total"],
+    rows = [[tuple(f"{row['number']} {name}" for name in row["name"]), row["notebooks"],
+             row["cells"], row["cards"]["total"],
              *(row["cards"]["kind"].get(kind, 0) for kind in kinds)] for row in data["chapters"]]
     return table(head, rows)
 

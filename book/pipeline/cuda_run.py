@@ -186,7 +186,7 @@ def report(facts: dict[str, str | None], result: dict[str, Any], seconds: float)
     for finding in result["not_run"]:
         print(f"NOT RUN {finding}")
     if jsonschema is None:
-        print("cards.yaml was not checked against its schema: jsonschema is not installed")
+        print("cards were not checked against their schema: jsonschema is not installed")
     print(f"{facts['gpu'] or 'CPU'}, torch {facts['torch']}, Python {facts['python']}: "
           f"{result['cells']} cells, {result['cards']['proved']} cards proved, "
           f"{len(result['not_run'])} not run, {len(failed)} failures, {seconds:.0f} s")

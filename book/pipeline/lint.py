@@ -1,7 +1,7 @@
 """Lint of everything written in two languages: sections, pages and cards.
 
-    python -m book.pipeline.lint [FILES]     default: chapters/*/*.md, chapters/*/cards.yaml and
-                                             the pages book/*.md that have language cells
+    python -m book.pipeline.lint [FILES]     default: chapters/*/*.md, their cards and chapter.yaml,
+                                             and the pages book/*.md that have language cells
 
 Every finding is a line `FILE:LINE: what is wrong; how to mend it`; exit status 1 if there is one.
 """
@@ -27,6 +27,7 @@ from jupytext.myst import (
 )
 
 from book.pipeline.cards import book as cards
+from book.pipeline.cards import rules
 from book.pipeline.notebooks import blanks
 from book.pipeline.paths import CHAPTERS, ROOT, relative
 from book.pipeline.text import marked_yaml, prose
@@ -62,17 +63,17 @@ class Cell:
 # ---- files -------------------------------------------------------------------------------------
 
 def lint_files(paths: Iterable[Path]) -> list[str]:
-    """`FILE:LINE: …` for each finding in section sources, pages and cards.yaml files."""
+    """`FILE:LINE: …` for each finding in section sources, pages and files of cards."""
     return [finding for path in paths for finding in _lint_file(Path(path))]
 
 
 def lint_cards(path: Path) -> list[str]:
-    """Findings on each pair of texts in a cards.yaml; other fields are the prover's affair."""
+    """Findings on each pair of texts in cards or in a chapter.yaml; the schema sees the rest."""
     document = marked_yaml.parse(path.read_text(encoding="utf-8"))
     findings = [(line, text) for line, text in document.problems]
     for place, value in _mappings(document.value, ()):
         if value.keys() & set(LANGS):
-            name = _card_name(document.value, place)
+            name = _yaml_name(document.value, place)
             findings += [(document.line((*place, lang) if lang else place), f"{name}: {text}")
                          for lang, _, text in _pair_of(value)]
     return _printed(path, findings)
@@ -81,7 +82,9 @@ def lint_cards(path: Path) -> list[str]:
 def default_files() -> list[Path]:
     pages = [page for page in sorted((ROOT / "book").glob("*.md"))
              if re.search(r"^\+\+\+ *\{", page.read_text(encoding="utf-8"), re.M)]
-    return [*sorted(CHAPTERS.glob("*/*.md")), *sorted(CHAPTERS.glob("*/cards.yaml")), *pages]
+    written = [file for name in ("*/*.md", "*/cards/*.yaml", "*/chapter.yaml")
+               for file in sorted(CHAPTERS.glob(name))]
+    return [*written, *pages]
 
 
 def _lint_file(path: Path) -> list[str]:
@@ -346,13 +349,13 @@ def _mappings(value: Any, place: marked_yaml.Place) -> Iterator[tuple[marked_yam
         yield from _mappings(item, (*place, key))
 
 
-def _card_name(document: dict, place: marked_yaml.Place) -> str:
-    card: Any = document
-    for key in place[:2]:
-        card = card[key]
+def _yaml_name(document: list | dict, place: marked_yaml.Place) -> str:
+    """`card 'tensors-one': points[0]` in a list of cards, `machine.job` in a chapter.yaml."""
+    if isinstance(document, dict):
+        return rules.field_name(place)
+    card = document[place[0]]
     identity = card.get("id", "without id") if isinstance(card, dict) else "without id"
-    field = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in place[2:])
-    return f"card '{identity}': {field.lstrip('.')}"
+    return f"card '{identity}': {rules.field_name(place[1:])}"
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,9 +1,9 @@
-"""Run the proofs of all cards and write what they compute to chapters/*/cards.json.
+"""Run the proofs of all cards and write what they compute to cards/SECTION.json.
 
     python -m book.pipeline.prove                all cards; files change only if all pass
     python -m book.pipeline.prove --changed      only cards whose stored result is out of date
     python -m book.pipeline.prove --verify       write nothing; fail where a fresh run differs
-    python -m book.pipeline.prove --check        run nothing (no torch): is cards.json up to date?
+    python -m book.pipeline.prove --check        run nothing (no torch): are results up to date?
     python -m book.pipeline.prove --card ID      look at one card: what it shows and prints
     python -m book.pipeline.prove --mutate       write nothing; negate each assertion: it must
                                                  turn its proof red
@@ -25,8 +25,9 @@ from typing import Any
 
 from book.pipeline import sources
 from book.pipeline.cards import results
-from book.pipeline.cards.book import Book, Card, Chapter, Problem, load
+from book.pipeline.cards.book import Book, Card, Section, load
 from book.pipeline.paths import ROOT, write_atomic
+from book.pipeline.problem import Problem
 from book.pipeline.proofs.forks import Trials, TrialsError
 from book.pipeline.proofs.prover import LIMITS, Proof, Prover
 from book.pipeline.proofs.reached import self_test
@@ -68,19 +69,18 @@ class Session:
         self.proofs: dict[str, Proof] = {}
         self.fresh: dict[str, results.Entry] = {}
         self._evidence = results.read_evidence(book.root)
-        self._files = {c.slug: results.read_file(c) for c in book.chapters}
+        self._files = {s.path: results.read_file(s.results) for s in book.sections}
         self._versions = versions()
 
-    def current(self, chapter: Chapter, card: Card) -> results.Entry | None:
+    def current(self, section: Section, card: Card) -> results.Entry | None:
         """The stored entry of a card if a run now would leave it as it is."""
-        content = self._files[chapter.slug]
-        entry = results.entries(content).get(card.id)
-        same = self.has_our_versions(chapter)
+        entry = results.entries(self._files[section.path]).get(card.id)
+        same = self.has_our_versions(section)
         return entry if same and not results.why_stale(card, entry, self._evidence) else None
 
-    def has_our_versions(self, chapter: Chapter) -> bool:
+    def has_our_versions(self, section: Section) -> bool:
         """Whether the stored results were made with this torch and Python."""
-        content = self._files[chapter.slug]
+        content = self._files[section.path]
         return all(content.get(key) == value for key, value in self._versions.items())
 
     def choose(self, needs: str = "all", ids: Iterable[str] = (),
@@ -88,11 +88,11 @@ class Session:
         """Cards to run, in the book's order."""
         return [
             card
-            for chapter in self.book.chapters
-            for card in chapter.cards
+            for section in self.book.sections
+            for card in section.cards
             if needs in ("all", card.needs)
             and (not ids or card.id in ids)
-            and not (changed and self.current(chapter, card))
+            and not (changed and self.current(section, card))
         ]
 
     def run(self, cards: list[Card], mutate: bool = False, resolve: bool = True) -> None:
@@ -117,24 +117,25 @@ class Session:
         """Stored results must be current and, under the same torch and Python, come out again."""
         stale = list(results.stale(self.book))
         self.problems += stale
-        for chapter in filter(self.has_our_versions, self.book.chapters):
-            stored = results.entries(self._files[chapter.slug])
-            for card in chapter.cards:
+        for section in filter(self.has_our_versions, self.book.sections):
+            stored = results.entries(self._files[section.path])
+            for card in section.cards:
                 known = card.id in self.fresh and card.id not in {p.card for p in stale}
                 if known and (keys := _differing(self.fresh[card.id], stored[card.id])):
-                    text = f"a fresh run differs from cards.json in {keys}: {results.MEND}"
+                    text = (f"a fresh run differs from {section.results.name} in {keys}: "
+                            f"{results.MEND}")
                     self.problems.append(card.problem(text))
 
     def texts(self) -> dict[Path, str]:
         """Contents of the files to write; needs a current result for every card."""
         files = {}
-        for chapter in self.book.chapters:
-            rows = [self.fresh.get(c.id) or self.current(chapter, c) for c in chapter.cards]
-            for card, row in zip(chapter.cards, rows, strict=True):
-                if row is None:
+        for section in self.book.sections:
+            rows = {c.id: self.fresh.get(c.id) or self.current(section, c) for c in section.cards}
+            for card in section.cards:
+                if rows[card.id] is None:
                     text = f"was not run now and has no current result: {results.MEND}"
                     self.problems.append(card.problem(text))
-            files[chapter.results] = results.file_text(chapter, rows, self._versions)
+            files[section.results] = results.file_text(rows, self._versions)
         return files
 
     def write(self) -> list[Path]:
@@ -207,7 +208,7 @@ def _work(args: argparse.Namespace, session: Session) -> int:
         path = session.record_cuda()
         return _complain(session.problems) or _say(f"wrote {path}")
     cards = session.choose(args.needs, args.card, args.changed)
-    foreign = [c for c in session.book.chapters if not session.has_our_versions(c)]
+    foreign = [s for s in session.book.sections if not session.has_our_versions(s)]
     session.run(cards, args.mutate, resolve=not (args.verify and foreign))
     if args.card:
         _show(session, cards)
@@ -228,7 +229,8 @@ def _work(args: argparse.Namespace, session: Session) -> int:
 def _show(session: Session, cards: list[Card]) -> None:
     """What the author of a card wants to see."""
     for card in cards:
-        entry, proof = session.fresh[card.id], session.proofs[card.id]
+        proof = session.proofs[card.id]
+        entry = results.whole(card.data, session.fresh[card.id])
         for key, name in (("shown", "snippets"), ("shown_fixed", "snippets_fixed")):
             for program, shown in zip(entry.get(name, []), entry.get(key, []), strict=False):
                 print(f"--- {card.id}: {key}\n{program}\n>>>\n{shown}")
@@ -256,7 +258,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m book.pipeline.prove", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     mode = parser.add_mutually_exclusive_group()
-    mode.add_argument("--check", action="store_true", help="run nothing; is cards.json current?")
+    mode.add_argument("--check", action="store_true", help="run nothing; are results current?")
     mode.add_argument("--verify", action="store_true", help="write nothing; compare results")
     mode.add_argument("--record-cuda", action="store_true", help="store evidence from this GPU")
     parser.add_argument("--needs", default="all", choices=["all", *LIMITS], help="only this class")

@@ -256,7 +256,7 @@ def check_all(files: Iterable[Path]) -> list[str]:
 
 
 def all_files() -> list[Path]:
-    return [*sorted(CHAPTERS.glob("*/*.md")), *sorted(CHAPTERS.glob("*/cards.yaml")),
+    return [*sorted(CHAPTERS.glob("*/*.md")), *sorted(CHAPTERS.glob("*/cards/*.yaml")),
             *sorted((ROOT / "book").glob("*.md")), *sorted(CODE.rglob("*.py"))]
 
 
@@ -279,7 +279,7 @@ def _link_matches(text: str) -> list[re.Match]:
 
 
 def _card_sources(text: str) -> list[tuple[str, int]]:
-    """(target, offset) of the items of every `sources:` list in a cards.yaml."""
+    """(target, offset) of the items of every `sources:` list of a file of cards."""
     def walk(node: yaml.Node, key: str = "") -> Iterator[yaml.Node]:
         if isinstance(node, yaml.MappingNode):
             for name, value in node.value:

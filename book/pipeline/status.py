@@ -11,6 +11,7 @@ import nbformat
 
 from book.pipeline.cards import book as cards
 from book.pipeline.cards import report as card_report
+from book.pipeline.chapters import read as read_chapters
 from book.pipeline.notebooks import notebook
 from book.pipeline.paths import CHAPTERS, RESULTS, ROOT, relative
 
@@ -36,14 +37,15 @@ def versions() -> dict[str, str]:
 
 
 def chapters(report: dict[str, Any]) -> list[dict[str, Any]]:
-    """Per chapter folder: notebooks, code cells that nbval compares, cards by kind."""
+    """Per chapter that has a notebook: its name, notebooks, compared code cells, cards by kind."""
     rows = []
-    for folder in sorted(path for path in CHAPTERS.iterdir() if path.is_dir()):
-        books = [nbformat.read(file, 4) for file in sorted(folder.glob("*.ipynb"))]
-        cells = [cell for book in books for cell in notebook.code_cells(book)]
-        slug = folder.name.split("-", 1)[1]
-        rows.append({"folder": folder.name, "notebooks": len(books), "cells": len(cells),
-                     "cards": report["chapters"].get(slug, {"total": 0, "kind": {}})})
+    for chapter in read_chapters().values():
+        files = sorted((CHAPTERS / chapter.folder).glob("*.ipynb"))
+        cells = [cell for file in files for cell in notebook.code_cells(nbformat.read(file, 4))]
+        cards_of = report["chapters"].get(chapter.slug, {"total": 0, "kind": {}})
+        if files:
+            rows.append({"number": chapter.number, "name": chapter.name, "notebooks": len(files),
+                         "cells": len(cells), "cards": cards_of})
     return rows
 
 

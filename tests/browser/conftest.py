@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from benchmarks import chromium
+from book.pipeline.cards.results import whole_cards
 from book.pipeline.paths import ROOT, SITE, is_section
 from book.pipeline.serve import served
 
@@ -172,9 +173,8 @@ def notebook():
 def cards():
     """The cards that belong to a section."""
     def read(section):
-        file = (ROOT / section).with_name("cards.json")
-        chapter = json.loads(file.read_text(encoding="utf-8"))["cards"] if file.exists() else []
-        return [card for card in chapter if f"/{card['section']}.html" in section]
+        page = (ROOT / section.partition("#")[0]).with_suffix("")
+        return whole_cards(page.parent / "cards" / f"{page.name}.yaml")
     return read
 
 

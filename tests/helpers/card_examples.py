@@ -50,19 +50,29 @@ def bug(name="tensors-bug", **changes):
     return card(name, **(row | changes))
 
 
-def write_cards(root, *cards, complete=False, folder="01-tensors"):
-    """Write a chapter with these cards below root and return its cards.yaml."""
-    place = root / "chapters" / folder
-    place.mkdir(parents=True, exist_ok=True)
-    (place / "views.md").write_text("# 视图 · Views\n", encoding="utf-8")
-    content = {"chapter": folder.split("-", 1)[1], "complete": complete, "cards": list(cards)}
-    text = yaml.dump(content, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=1000)
-    (place / "cards.yaml").write_text(text, encoding="utf-8")
-    return place / "cards.yaml"
+def write_chapter(root, folder="01-tensors", **content):
+    """Write a chapter.yaml below root, with a name and what else is given; return its path."""
+    path = root / "chapters" / folder / "chapter.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    slug = folder.split("-", 1)[1]
+    content = {"name": {"zh": "章", "en": slug.capitalize()}, **content}
+    path.write_text(yaml.safe_dump(content, allow_unicode=True, sort_keys=False), "utf-8")
+    return path
+
+
+def write_cards(root, *cards, complete=False, folder="01-tensors", section="views"):
+    """Write a chapter with these cards of a section below root and return their file."""
+    place = write_chapter(root, folder, complete=complete).parent
+    (place / "cards").mkdir(exist_ok=True)
+    (place / f"{section}.md").write_text("# 视图 · Views\n", encoding="utf-8")
+    text = yaml.dump(list(cards), Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=1000)
+    path = place / "cards" / f"{section}.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
 
 
 def write_book(root, *cards, retired=(), **options):
-    """A book of one chapter; returns its cards.yaml."""
+    """A book of one chapter with one section; returns the file of its cards."""
     (root / "book").mkdir(exist_ok=True)
     (root / "book/errata.yaml").write_text(
         "T:\n  T01: {kind: wrong, chapter: 1}\n  T04: {kind: wrong, chapter: 1}\n", "utf-8"

@@ -16,9 +16,10 @@ from book.pipeline.proofs import prover
 from book.pipeline.proofs.forks import Trials
 from book.pipeline.proofs.reached import negated
 from book.pipeline.sources import SourceError
-from tests.helpers.card_examples import bug, card, line_of, write_book
+from tests.helpers.card_examples import bug, card, line_of, write_book, write_cards
 
-FILE = "chapters/01-tensors/cards.yaml"
+FILE = "chapters/01-tensors/cards/views.yaml"
+RESULTS = "chapters/01-tensors/cards/views.json"
 
 
 def resolve(target):
@@ -49,7 +50,12 @@ def program(text):
 
 
 def stored(root):
-    return json.loads((root / "chapters/01-tensors/cards.json").read_text("utf-8"))
+    return json.loads((root / RESULTS).read_text("utf-8"))
+
+
+def proved(root):
+    """The cards as pages and drill read them."""
+    return card_results.whole_cards(root / FILE)
 
 
 def test_passing_cards_are_written_with_what_they_show(tmp_path, run):
@@ -59,7 +65,7 @@ def test_passing_cards_are_written_with_what_they_show(tmp_path, run):
     status, out, _ = run()
     assert status == 0
     assert "2 of 2 cards proved" in out
-    one, two = stored(tmp_path)["cards"]
+    one, two = proved(tmp_path)
     assert one["shown"] == ["4", "6"]
     assert one["snippets"][1] == "n = 3\nprint(n * 2)"
     assert two["shown"] == ["[1, 2]"]
@@ -77,13 +83,13 @@ def test_shown_result_is_available_to_the_proof_and_ends_with_the_error(tmp_path
     proof = "assert shown.startswith('before\\nRuntimeError: ')\nassert shown.count('\\n') == 1\n"
     write_book(tmp_path, card(code=code, proof=proof))
     assert run()[0] == 0
-    assert stored(tmp_path)["cards"][0]["shown"][0].startswith("before\nRuntimeError: shape '[3]'")
+    assert proved(tmp_path)[0]["shown"][0].startswith("before\nRuntimeError: shape '[3]'")
 
 
 def test_text_of_a_distractor_for_both_languages_is_written_out(tmp_path, run):
     write_book(tmp_path, card(distractors=[{"text": "(4, 1)", "why": {"zh": "错", "en": "no"}}]))
     assert run()[0] == 0
-    [written] = stored(tmp_path)["cards"][0]["distractors"]
+    [written] = proved(tmp_path)[0]["distractors"]
     assert written["text"] == {"zh": "(4, 1)", "en": "(4, 1)"}
 
 
@@ -91,13 +97,13 @@ def test_proving_twice_gives_identical_bytes(tmp_path, run, trials):
     code = "import torch\ntorch.manual_seed(0)\nprint(torch.rand(2))\n"
     write_book(tmp_path, card(code=code, proof="assert shown\n"), bug())
     assert run()[0] == 0
-    first = (tmp_path / "chapters/01-tensors/cards.json").read_bytes()
-    (tmp_path / "chapters/01-tensors/cards.json").unlink()
+    first = (tmp_path / RESULTS).read_bytes()
+    (tmp_path / RESULTS).unlink()
     hashed = "print(hash('view'))"
     with Trials() as other:
         assert prove.main(["--root", str(tmp_path)], resolve, other) == 0
         assert other.run(code=hashed).shown == trials.run(code=hashed).shown
-    assert (tmp_path / "chapters/01-tensors/cards.json").read_bytes() == first
+    assert (tmp_path / RESULTS).read_bytes() == first
 
 
 FAILING = {
@@ -159,15 +165,15 @@ def test_failing_card_is_reported_in_one_line_and_nothing_is_written(tmp_path, r
     row, at, text = FAILING[name]
     write_book(tmp_path, card())
     assert run()[0] == 0
-    before = (tmp_path / "chapters/01-tensors/cards.json").read_bytes()
+    before = (tmp_path / RESULTS).read_bytes()
     path = write_book(tmp_path, row, card("tensors-good"))
     status, _, error = run()
     assert status == 1
     assert error.startswith(f"{FILE}:{line_of(path, at)}: card '{row['id']}': ")
     assert text in error
     assert error.count("\n") == 1
-    assert (tmp_path / "chapters/01-tensors/cards.json").read_bytes() == before
-    assert sorted(p.name for p in path.parent.iterdir()) == ["cards.json", "cards.yaml", "views.md"]
+    assert (tmp_path / RESULTS).read_bytes() == before
+    assert sorted(p.name for p in path.parent.iterdir()) == ["views.json", "views.yaml"]
 
 
 @pytest.mark.parametrize("stuck", ["time.sleep(30)", "while True: pass"])
@@ -188,7 +194,7 @@ def test_bug_may_fail_by_the_error_that_its_code_raises(tmp_path, run):
               proof="assert y.shape == (2,)\n")  # on code: NameError, it never got to y
     write_book(tmp_path, row)
     assert run()[0] == 0
-    assert stored(tmp_path)["cards"][0]["shown_fixed"] == [""]
+    assert proved(tmp_path)[0]["shown_fixed"] == [""]
 
 
 def test_nothing_that_one_proof_does_reaches_the_next(tmp_path, run):
@@ -300,7 +306,7 @@ def test_assertion_that_cannot_turn_its_proof_red_is_reported(tmp_path, run, nam
     status, _, error = run("--mutate")
     at = path.read_text("utf-8").splitlines().index("  proof: |") + 1 + line
     assert status == 1
-    assert not (tmp_path / "chapters/01-tensors/cards.json").exists()
+    assert not (tmp_path / RESULTS).exists()
     assert error.startswith(f"{FILE}:{at}: card 'tensors-one': {text}")
     assert error.count("\n") == 1
     assert run()[0] == 0  # without the self-test it would have passed
@@ -324,7 +330,7 @@ def test_assertions_that_count_pass_the_self_test(tmp_path, run):
     """)
     write_book(tmp_path, card(proof=proof, variants=[{"n": 1}, {"n": 2}]), bug())
     assert run("--mutate")[0] == 0
-    assert not (tmp_path / "chapters/01-tensors/cards.json").exists()
+    assert not (tmp_path / RESULTS).exists()
 
 
 def test_negation_changes_one_assertion_and_keeps_its_message():
@@ -333,45 +339,85 @@ def test_negation_changes_one_assertion_and_keeps_its_message():
 
 
 def test_check_needs_no_run_and_notices_each_way_to_be_stale(tmp_path, run):
-    path, results = write_book(tmp_path, card(), bug()), tmp_path / "chapters/01-tensors/cards.json"
-    at = "chapters/01-tensors/cards.json:1:"
+    path, results = write_book(tmp_path, card(), bug()), tmp_path / RESULTS
+    at = f"{RESULTS}:1:"
     assert run("--check")[2] == f"{at} the file is missing: run make prove\n"
     assert run()[0] == 0
     assert run("--check")[0] == 0
     good, source = results.read_text("utf-8"), path.read_text("utf-8")
 
+    old = (f"{at} card 'tensors-bug': the stored result is not of the card as it is: views.yaml, "
+           "a file of code/ or recorded evidence has changed, or this file was edited by hand: "
+           "run make prove\n")
     results.write_text(good.replace("[1, 2]", "[1, 3]"), "utf-8")
-    assert run("--check")[2] == (
-        f"{at} card 'tensors-bug': the stored result was edited by hand: run make prove\n")
-    results.write_text(good.replace('"complete": false', '"complete": true'), "utf-8")
+    assert run("--check")[2] == old
+    results.write_text(good.replace('"python": "', '"python" : "'), "utf-8")
     assert run("--check")[2] == f"{at} the file was edited by hand: run make prove\n"
     results.write_text("{", "utf-8")
     assert "card 'tensors-one': has no result yet: run make prove" in run("--check")[2]
 
     results.write_text(good, "utf-8")
     path.write_text(source.replace("assert add(3)", "assert add(4)"), "utf-8")
-    assert run("--check")[2] == (
-        f"{at} card 'tensors-bug': the stored result is older than cards.yaml, a file of code/ or "
-        "its recorded evidence: run make prove\n")
+    assert run("--check")[2] == old
     write_book(tmp_path, card())
-    assert run("--check")[2] == f"{at} card 'tensors-bug': is not in cards.yaml: run make prove\n"
+    assert run("--check")[2] == f"{at} card 'tensors-bug': is not in views.yaml: run make prove\n"
+
+
+def test_results_of_a_section_without_cards_are_noticed(tmp_path, run):
+    write_book(tmp_path, card())
+    assert run()[0] == 0
+    (tmp_path / FILE).rename(tmp_path / "chapters/01-tensors/cards/strides.yaml")
+    assert f"{RESULTS}:1: there is no views.yaml: delete this file\n" in "".join(
+        f"{problem}\n" for problem in card_results.stale(cards.load(tmp_path)[0]))
+
+
+def test_a_file_holds_what_is_computed_and_no_text_of_a_card(tmp_path, run):
+    write_book(tmp_path, card(code="print(7)\n", proof="assert shown\n"))
+    assert run()[0] == 0
+    [entry] = stored(tmp_path)["cards"].values()
+    assert entry.keys() == {"sources", "shown", "digest"}
+    whole = proved(tmp_path)[0]
+    assert whole["digest"] == entry["digest"]
+    assert card_results.digest({k: v for k, v in whole.items() if k != "digest"}) == entry["digest"]
+
+
+def test_two_sections_never_meet_in_a_file(tmp_path, run):
+    write_book(tmp_path, card())
+    write_cards(tmp_path, card("tensors-two", section="strides"), section="strides")
+    assert run()[0] == 0
+    assert list(stored(tmp_path)["cards"]) == ["tensors-one"]
+    before = (tmp_path / RESULTS).stat().st_mtime_ns
+    write_cards(tmp_path, card("tensors-two", section="strides", level="staff"), section="strides")
+    status, out, _ = run("--changed")
+    assert status == 0
+    assert "1 of 2" in out
+    assert "wrote chapters/01-tensors/cards/strides.json" in out
+    assert (tmp_path / RESULTS).stat().st_mtime_ns == before
+
+
+def test_a_page_is_not_made_of_a_card_without_a_result(tmp_path, run):
+    assert proved(tmp_path) == []
+    write_book(tmp_path, card())
+    with pytest.raises(ValueError, match=r"views\.yaml:1: card 'tensors-one': has no result yet: "
+                                         r"run make prove"):
+        proved(tmp_path)
 
 
 def test_verify_writes_nothing_and_notices_a_result_that_would_differ(tmp_path, run):
     write_book(tmp_path, card(), bug())
-    results = tmp_path / "chapters/01-tensors/cards.json"
+    results = tmp_path / RESULTS
     assert run("--verify")[0] == 1
     assert not results.exists()
     assert run()[0] == 0
     assert run("--verify")[0] == 0
     content = stored(tmp_path)
-    forged = {k: v for k, v in content["cards"][1].items() if k != "digest"} | {"shown": ["[9]"]}
-    content["cards"][1] = forged | {"digest": card_results.digest(forged)}
+    forged = {k: v for k, v in proved(tmp_path)[1].items() if k != "digest"} | {"shown": ["[9]"]}
+    content["cards"]["tensors-bug"] |= {"shown": ["[9]"], "digest": card_results.digest(forged)}
     results.write_text(card_results.canonical(content) + "\n", "utf-8")
     assert run("--check")[0] == 0  # a forger who mends the digest is found by a run only
     status, _, error = run("--verify")
     assert status == 1
-    assert "card 'tensors-bug': a fresh run differs from cards.json in shown" in error
+    assert "card 'tensors-bug': a fresh run differs from views.json in shown" in error
     content["torch"] = "2.11.0"  # results of another torch need not be the same
     results.write_text(card_results.canonical(content) + "\n", "utf-8")
     assert run("--verify")[0] == 0
@@ -387,9 +433,9 @@ def test_changed_proves_only_what_is_out_of_date(tmp_path, run):
     assert status == 0
     assert "1 of 2" in out
     assert run("--check")[0] == 0
-    whole = (tmp_path / "chapters/01-tensors/cards.json").read_bytes()
+    whole = (tmp_path / RESULTS).read_bytes()
     assert run()[0] == 0
-    assert (tmp_path / "chapters/01-tensors/cards.json").read_bytes() == whole
+    assert (tmp_path / RESULTS).read_bytes() == whole
 
 
 def test_a_changed_companion_makes_the_cards_that_import_it_out_of_date(
@@ -404,7 +450,7 @@ def test_a_changed_companion_makes_the_cards_that_import_it_out_of_date(
     assert run()[0] == 0
     assert run("--check")[0] == 0
     helper.write_text("X = 2\n", "utf-8")
-    assert run("--check")[2].count("a file of code/") == 1
+    assert run("--check")[2].count("a file of code/ or") == 1
     assert "1 of 2" in run("--changed")[1]
     assert run("--check")[0] == 0
 
@@ -424,7 +470,7 @@ def test_evidence_of_a_card_lapses_when_its_companion_changes(tmp_path, monkeypa
 def test_results_of_another_torch_are_out_of_date(tmp_path, run):
     write_book(tmp_path, card(), bug())
     assert run()[0] == 0
-    results = tmp_path / "chapters/01-tensors/cards.json"
+    results = tmp_path / RESULTS
     old = results.read_text("utf-8").replace(stored(tmp_path)["torch"], "2.11.0")
     results.write_text(old, "utf-8")
     assert "2 of 2" in run("--changed")[1]
@@ -450,7 +496,7 @@ def test_looking_at_a_card_prints_what_it_shows_and_writes_nothing(tmp_path, run
     assert "n = 41\nimport sys" in out
     assert ">>>\n42" in out
     assert "careful" in out
-    assert not (tmp_path / "chapters/01-tensors/cards.json").exists()
+    assert not (tmp_path / RESULTS).exists()
     assert run("--card", "tensors-bag")[2] == (
         "prove: there is no card 'tensors-bag': did you mean 'tensors-bug'?\n")
 
@@ -460,7 +506,7 @@ def test_schema_errors_stop_the_prover_before_it_runs_anything(tmp_path, run):
     status, _, error = run()
     assert status == 1
     assert "choose one of" in error
-    assert not (tmp_path / "chapters/01-tensors/cards.json").exists()
+    assert not (tmp_path / RESULTS).exists()
 
 
 def test_gpu_card_is_not_run_and_waits_for_evidence_of_its_present_content(tmp_path, run):
@@ -469,18 +515,18 @@ def test_gpu_card_is_not_run_and_waits_for_evidence_of_its_present_content(tmp_p
     status, out, _ = run()
     assert status == 0
     assert "not recorded yet on a GPU: tensors-one" in out
-    assert "evidence" not in stored(tmp_path)["cards"][0]
+    assert "evidence" not in proved(tmp_path)[0]
     evidence = {"gpu": "H100", "torch": "2.13.0+cu130", "date": "2026-01-31"}
     record = {"digest": card_results.digest(row), "shown": ["ok"], **evidence}
     path = tmp_path / card_results.EVIDENCE
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({"tensors-one": record}), "utf-8")
-    assert "recorded evidence: run make prove" in run("--check")[2]
+    assert "recorded evidence has changed" in run("--check")[2]
     status, out, _ = run("--changed")
     assert status == 0
     assert "not recorded" not in out
     assert run("--check")[0] == 0
-    entry = stored(tmp_path)["cards"][0]
+    entry = proved(tmp_path)[0]
     assert entry["evidence"] == evidence
     assert entry["shown"] == ["ok"]
     write_book(tmp_path, row | {"level": "staff"}, bug())
@@ -533,8 +579,8 @@ def test_order_of_fields_does_not_change_the_result(tmp_path, run):
     row = card()
     write_book(tmp_path, row)
     assert run()[0] == 0
-    before = (tmp_path / "chapters/01-tensors/cards.json").read_bytes()
+    before = (tmp_path / RESULTS).read_bytes()
     write_book(tmp_path, dict(reversed(row.items())))
     assert run("--check")[0] == 0
     assert run()[0] == 0
-    assert (tmp_path / "chapters/01-tensors/cards.json").read_bytes() == before
+    assert (tmp_path / RESULTS).read_bytes() == before

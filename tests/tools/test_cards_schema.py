@@ -8,7 +8,7 @@ from book.pipeline.cards.rules import spoken_length
 from book.pipeline.paths import ROOT
 from tests.helpers.card_examples import EN, ZH, bug, card, line_of, write_book, write_cards
 
-FILE = "chapters/01-tensors/cards.yaml"
+FILE = "chapters/01-tensors/cards/views.yaml"
 
 
 def problems(root):
@@ -56,7 +56,7 @@ WRONG = {
         card("autograd-one"), "id:", "id must begin with 'tensors-'"),
     "section without file": (
         card(section="storage"), "section:",
-        "section 'storage' has no file storage.md in the folder (there: views)"),
+        "section is 'storage' in the file of 'views': move the card to storage.yaml"),
     "Chinese too long": (
         card(answer={"zh": ZH * 3, "en": EN}), "zh: 视图和",
         "answer.zh has 336 characters, 80–200 are allowed: shorten it"),
@@ -124,7 +124,7 @@ def test_missing_field_is_reported_at_what_lacks_it(tmp_path):
 def test_all_problems_are_reported_not_only_the_first(tmp_path):
     write_book(tmp_path, card(kind="guess", section="storage", proof="x = 1"), card("Bad"))
     found = "\n".join(problems(tmp_path))
-    for text in ("choose one of", "has no file", "no assert", "kebab-case"):
+    for text in ("choose one of", "move the card", "no assert", "kebab-case"):
         assert text in found
 
 
@@ -159,9 +159,8 @@ def test_named_card_may_be_open_until_its_chapter_is_complete(tmp_path):
 @pytest.mark.parametrize(("old", "new", "text"), [
     ("  kind: explain", "  kind: [explain", "not valid YAML"),
     ("  level: junior", "  kind: bug\n  level: junior", "key 'kind' is given twice (first on line"),
-    ("complete: false", "complete: maybe", "complete must be true or false"),
-    ("chapter: tensors", "chapter: tensor", "chapter is 'tensor': the folder's name makes it"),
-    ("chapter: tensors", "title: x\nchapter: tensors", "unknown key 'title'"),
+    ("- id: tensors-one", "cards:\n- id: tensors-one", "the file must be a list"),
+    ("- id: tensors-one", "- x\n- id: tensors-one", "the card must be a mapping"),
 ])
 def test_broken_file_is_reported_without_traceback(tmp_path, capsys, old, new, text):
     path = write_book(tmp_path, card())
@@ -170,6 +169,21 @@ def test_broken_file_is_reported_without_traceback(tmp_path, capsys, old, new, t
     error = capsys.readouterr().err
     assert error.startswith(f"{FILE}:")
     assert text in error
+
+
+def test_a_section_without_its_page_is_reported(tmp_path):
+    path = write_book(tmp_path, card())
+    (path.parents[1] / "views.md").rename(path.parents[1] / "strides.md")
+    assert problems(tmp_path) == [
+        f"{FILE}:{line_of(path, 'section:')}: card 'tensors-one': section 'views' has no file "
+        "views.md in the chapter (there: strides)"]
+
+
+def test_cards_of_a_whole_chapter_in_one_file_do_not_go_unnoticed(tmp_path):
+    path = write_book(tmp_path, card())
+    path.rename(path.parents[1] / "cards.yaml")
+    assert problems(tmp_path) == ["chapters/01-tensors/cards.yaml:1: the file is not read: write "
+                                  "the cards of each section in cards/SECTION.yaml"]
 
 
 def test_missing_errata_list_is_reported(tmp_path):

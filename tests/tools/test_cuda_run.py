@@ -294,7 +294,7 @@ def test_cards_are_proved_and_failures_named(prove, monkeypatch):
         bug(), card("tensors-wrong", proof="assert 1 + 1 == 3\n"),
         card("tensors-rare", proof="import rare\nassert rare.value\n"),
         card("tensors-gpu", needs="cuda", proof="import torch\nassert torch.zeros(1).is_cuda\n"))
-    place = "chapters/01-tensors/cards.yaml card"
+    place = "chapters/01-tensors/cards/views.yaml card"
     assert proved == 1
     assert failed == [f"{place} 'tensors-wrong': proof line 1 (`assert 1 + 1 == 3`): "
                       "AssertionError"]
@@ -388,7 +388,7 @@ def test_cells_that_did_not_run_are_no_failure_and_are_counted(command, tmp_path
     ended, out, _ = command("--device", "cpu")
     assert ended == 0
     assert "NOT RUN chapters/01-tensors/section.ipynb cell 1: needs rare, " in out
-    assert "NOT RUN chapters/01-tensors/cards.yaml card 'tensors-one': needs a GPU\n" in out
+    assert "NOT RUN chapters/01-tensors/cards/views.yaml card 'tensors-one': needs a GPU\n" in out
     assert ": 1 cells, 0 cards proved, 2 not run, 0 failures, " in out
 
 
@@ -423,7 +423,7 @@ def test_a_book_that_cannot_be_read_is_no_run(command, tmp_path, monkeypatch):
     write_book(tmp_path, card(kind="poem"))
     ended, _, err = command()
     assert ended == 2
-    assert err.startswith("test-cuda: cards cannot be read: chapters/01-tensors/cards.yaml:")
+    assert err.startswith("test-cuda: cards cannot be read: chapters/01-tensors/cards/views.yaml:")
 
 
 @pytest.mark.parametrize(("pinned_here", "gpu", "tags"), [
@@ -476,7 +476,7 @@ def test_it_runs_where_jupyter_is_not_installed(tmp_path, bare):
         f"{place} 2: needs anywidget, which is not installed",
         f"{place} 5: ran, not compared: IPython, which is not installed, lays out a type",
         f"{place} 6: needs IPython, which is not installed",
-        "cards.yaml was not checked against its schema: jsonschema is not installed"]
+        "cards were not checked against their schema: jsonschema is not installed"]
     assert ": 6 cells, 1 cards proved, 3 not run, 0 failures, " in ran.stdout
 
 

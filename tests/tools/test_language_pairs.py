@@ -362,9 +362,6 @@ def test_terms_do_not_refuse_what_they_ask_for():
 # ---- cards and files ---------------------------------------------------------------------------
 
 CARDS = """\
-chapter: 1
-complete: false
-cards:
 - id: one
   question: {zh: 步长是什么？, en: What is a stride?}
   answer:
@@ -388,17 +385,25 @@ def test_cards_are_checked_pair_by_pair(tmp_path):
     path.write_text(CARDS, encoding="utf-8")
     findings = [finding.removeprefix(f"{path}:") for finding in lint.lint_files([path])]
     assert [finding.partition(";")[0] for finding in findings] == [
-        "7: card 'one': answer: no space in 「用`…`」",
-        "11: card 'one': points[1]: en is missing or no text",
-        "14: card 'one': follow_ups[0].a: number only in Chinese: `12`",
-        "14: card 'one': follow_ups[0].a: number only in English: `16`",
-        "17: card 'one': distractors[0].why: exclamation mark",
+        "4: card 'one': answer: no space in 「用`…`」",
+        "8: card 'one': points[1]: en is missing or no text",
+        "11: card 'one': follow_ups[0].a: number only in Chinese: `12`",
+        "11: card 'one': follow_ups[0].a: number only in English: `16`",
+        "14: card 'one': distractors[0].why: exclamation mark",
     ]
+
+
+def test_a_chapter_is_checked_like_cards(tmp_path):
+    path = tmp_path / "chapter.yaml"
+    path.write_text("name: {zh: 张量, en: Tensors}\nmachine:\n  line: x\n"
+                    "  job: {zh: 用`a`。, en: Use `a`.}\n", encoding="utf-8")
+    [finding] = lint.lint_files([path])
+    assert finding.startswith(f"{path}:4: machine.job: no space in")
 
 
 def test_cards_that_are_not_yaml_are_reported(tmp_path):
     path = tmp_path / "cards.yaml"
-    path.write_text("cards: [\n", encoding="utf-8")
+    path.write_text("- id: [\n", encoding="utf-8")
     assert "not valid YAML" in lint.lint_cards(path)[0]
 
 
@@ -418,7 +423,7 @@ def test_texts_of_the_book_have_no_finding(path):
 
 
 def test_lint_of_everything_names_what_the_loader_of_cards_refuses(monkeypatch, capsys):
-    problem = cards.Problem("chapters/01-x/cards.yaml", 8, "kind is 'predikt'", "x-a")
+    problem = cards.Problem("chapters/01-x/cards/a.yaml", 8, "kind is 'predikt'", "x-a")
     monkeypatch.setattr(cards, "load", lambda: (None, [problem]))
     assert lint.main([]) == 1
-    assert "chapters/01-x/cards.yaml:8: card 'x-a': kind is 'predikt'" in capsys.readouterr().out
+    assert "chapters/01-x/cards/a.yaml:8: card 'x-a': kind is 'predikt'" in capsys.readouterr().out

@@ -79,35 +79,53 @@ def test_what_is_not_recorded_is_one_line_that_says_how_to_mend_it(
 
 # ---- staleness ---------------------------------------------------------------------------------
 
-def section(tmp_path, code):
+def section(tmp_path, *cells):
     file = tmp_path / "section.md"
+    code = "".join(f"\n```{{code-cell}} python\n{cell}\n```\n" for cell in cells)
     file.write_text(
         "---\nkernelspec: {name: python3, display_name: Python 3}\n"
-        "jupytext: {text_representation: {extension: .md, format_name: myst}}\n---\n\n"
-        f"```{{code-cell}} python\n{code}\n```\n", encoding="utf-8")
+        f"jupytext: {{text_representation: {{extension: .md, format_name: myst}}}}\n---\n{code}",
+        encoding="utf-8")
     return notebook.read_source(file)
 
 
-@pytest.mark.parametrize(("code", "changes"), [
-    ('recorded("made-up")', True),
-    ('inside.recorded.recorded("made-up", "copy")', True),
-    ('name = "made-up"\nrecorded(name)', True),
-    ('recorded("another")', False),
-    ('print("made-up")', False),
-    ("recorded", False),
+IMPORT = "from inside.recorded import recorded"
+
+
+@pytest.mark.parametrize(("cells", "changes"), [
+    ([IMPORT, 'recorded("made-up")'], True),
+    (["from inside.recorded import recorded as table", 'table("made-up", "copy")'], True),
+    (["import inside.recorded", 'inside.recorded.recorded("made-up", "copy")'], True),
+    (["import inside.recorded as r", 'r.recorded("made-up")'], True),
+    (["from inside import recorded", 'recorded.recorded("made-up")'], True),
+    ([IMPORT, 'name = "made-up"\nrecorded(name)'], True),
+    ([IMPORT, 'recorded("another")'], False),
+    ([IMPORT, 'print("made-up")'], False),
+    ([IMPORT, "recorded"], False),
+    (["def recorded(size):\n    return size", 'recorded("made-up")'], False),
+    (["from elsewhere import recorded", "recorded(4)"], False),
+    (["class Log:\n    def recorded(self, x): ...", "Log().recorded(4)"], False),
 ])
-def test_a_new_measurement_makes_stale_the_sections_that_show_it(folder, code, changes):
+def test_a_new_measurement_makes_stale_the_sections_that_show_it(folder, cells, changes):
     (folder / "another.json").write_text("{}", encoding="utf-8")
-    shown = section(folder, code)
+    shown = section(folder, *cells)
     before = notebook.program_digest(shown)
     (folder / "made-up.json").write_text("{}", encoding="utf-8")
     assert (notebook.program_digest(shown) != before) is changes
 
 
-def test_a_result_shown_by_a_companion_counts_as_well(folder, monkeypatch):
+@pytest.mark.parametrize("way", [IMPORT, "from .recorded import recorded"])
+def test_a_result_shown_by_a_companion_counts_as_well(folder, monkeypatch, way):
     monkeypatch.setattr(depends, "CODE", folder)
-    (folder / "helper.py").write_text('def table():\n    return recorded("made-up")\n')
+    (folder / "helper.py").write_text(f'{way}\ndef table():\n    return recorded("made-up")\n')
     assert set(depends.digests(["import helper"])) == {"helper.py", "results/made-up.json"}
+
+
+def test_a_notebook_does_not_take_the_names_of_a_companion_for_its_own(folder, monkeypatch):
+    monkeypatch.setattr(depends, "CODE", folder)
+    (folder / "helper.py").write_text(f"{IMPORT}\n")
+    program = "import helper\ndef recorded(x): ...\nrecorded(1)"
+    assert set(depends.digests([program])) == {"helper.py"}
 
 
 def test_what_shows_no_result_keeps_its_digests(folder):

@@ -11,8 +11,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from book.extension import drill
+from book.pipeline.cards.results import whole_cards
 from book.pipeline.paths import ROOT
-from tests.helpers.card_examples import card
+from tests.helpers.card_examples import card, write_cards, write_chapter
 from tests.helpers.javascript import evaluate, run_node
 
 WEB = ROOT / "book" / "web" / "drill"
@@ -164,29 +165,29 @@ def write_book(root, **chapters):
     (root / "book").mkdir()
     (root / "book" / "errata.yaml").write_text(
         "T:\n  T04: {kind: wrong, chapter: 1, zh: 必须连续, en: It must be contiguous}\n", "utf-8")
-    for slug, cards in chapters.items():
-        folder = root / "chapters" / slug
-        folder.mkdir(parents=True)
-        content = {"chapter": slug[3:], "complete": False, "cards": cards}
-        (folder / "cards.json").write_text(json.dumps(content), encoding="utf-8")
+    for folder, rows in chapters.items():
+        for section in dict.fromkeys(row["section"] for row in rows):
+            ours = [row for row in rows if row["section"] == section]
+            path = write_cards(root, *ours, folder=folder, section=section)
+            stored = {row["id"]: RESULT | SHOWN.get(row["id"], {}) for row in ours}
+            path.with_suffix(".json").write_text(json.dumps({"cards": stored}), encoding="utf-8")
     return root
 
 
-def proved(**changes):
-    """A card as it stands in a cards.json."""
-    return card(**changes) | {"digest": "0123456789abcdef" * 4, "sources": [
-        {"target": "torch.Tensor.view", "url": "https://github.com/pytorch/pytorch"}]}
+SHOWN = {"tensors-shown": {"shown": ["<True>"]}}
+RESULT = {"digest": "0123456789abcdef" * 4,
+          "sources": {"torch.Tensor.view": "https://github.com/pytorch/pytorch"}}
 
 
-def contents(root, docnames=frozenset()):
-    files = drill.files(root, set(docnames))
+def contents(root, documents=()):
+    files = drill.files(root, list(documents))
     return {name: json.loads(text) for name, text in files.items()}
 
 
 def test_index_and_texts_of_every_committed_card_are_made():
     files = contents(ROOT)
-    committed = {row["id"]: row for file in sorted((ROOT / "chapters").glob("*/cards.json"))
-                 for row in json.loads(file.read_text("utf-8"))["cards"]}
+    committed = {row["id"]: row for file in sorted((ROOT / "chapters").glob("*/cards/*.yaml"))
+                 for row in whole_cards(file)}
     index = files[drill.INDEX]
     assert [row["id"] for row in index["cards"]] == list(committed)
     assert len(committed) > 10
@@ -199,30 +200,47 @@ def test_index_and_texts_of_every_committed_card_are_made():
 
 
 def test_the_address_of_a_file_changes_with_its_text(tmp_path):
-    root = write_book(tmp_path, **{"01-tensors": [proved()]})
+    root = write_book(tmp_path, **{"01-tensors": [card()]})
     before = contents(root)[drill.INDEX]["files"]
-    file = root / "chapters" / "01-tensors" / "cards.json"
-    file.write_text(json.dumps({"chapter": "tensors", "cards": [
-        proved(question={"zh": "换一问？", "en": "Another question?"})]}), encoding="utf-8")
+    write_cards(root, card(question={"zh": "换一问？", "en": "Another question?"}))
     assert contents(root)[drill.INDEX]["files"] != before
 
 
 def test_texts_are_rendered_and_code_is_escaped(tmp_path):
-    rows = [proved(question={"zh": "`a<b` 是什么？", "en": "What is `a<b`?"},
-                   snippets=["print(1 < 2)"], shown=["<True>"])]
-    root = write_book(tmp_path, **{"01-tensors": rows})
-    text = contents(root)["drill-cards/01-tensors/views.json"][rows[0]["id"]]
+    row = card("tensors-shown", question={"zh": "`a<b` 是什么？", "en": "What is `a<b`?"},
+               code="print(1 < 2)\n")
+    root = write_book(tmp_path, **{"01-tensors": [row]})
+    text = contents(root)["drill-cards/01-tensors/views.json"][row["id"]]
     assert text["question"]["en"] == "What is <code>a&lt;b</code>?"
     assert "&lt;" in text["snippets"][0]
     assert text["shown"] == ["<True>"]  # the page sets it as text
 
 
+def test_a_chapter_that_is_no_machine_is_in_the_drill_under_its_own_name(tmp_path):
+    root = write_book(tmp_path, **{"06-memory": [card("memory-one")], "00-start": [card("start-x")],
+                                   "10-systems": [card("systems-one")]})
+    write_chapter(root, "03-modules")  # without cards
+    index = contents(root)[drill.INDEX]
+    assert [(row["number"], row["slug"], row["name"]["en"]) for row in index["chapters"]] == [
+        (0, "00-start", "Start"), (6, "06-memory", "Memory"), (10, "10-systems", "Systems")]
+    assert [row["chapter"] for row in index["cards"]] == ["00-start", "06-memory", "10-systems"]
+
+
+def test_cards_come_in_the_order_of_the_pages_then_those_without_a_page(tmp_path):
+    names = ["alias", "copies", "views", "strides"]
+    root = write_book(tmp_path, **{"01-tensors": [card(f"tensors-{name}", section=name)
+                                                  for name in names]})
+    pages = ["chapters/01-tensors/views", "chapters/01-tensors/alias"]
+    index = contents(root, pages)[drill.INDEX]
+    assert [row["section"] for row in index["cards"]] == ["views", "alias", "copies", "strides"]
+
+
 def test_a_follow_up_that_names_a_card_leads_to_its_page(tmp_path):
-    rows = [proved(id="tensors-one", section="other",
+    rows = [card(id="tensors-one", section="other",
                    follow_ups=["tensors-two", "tensors-missing"]),
-            proved(id="tensors-two", section="views")]
+            card(id="tensors-two", section="views")]
     root = write_book(tmp_path, **{"01-tensors": rows})
-    texts = contents(root, {"chapters/01-tensors/views"})
+    texts = contents(root, ["chapters/01-tensors/views"])
     text = texts["drill-cards/01-tensors/other.json"]["tensors-one"]
     assert [entry["page"] for entry in text["followUps"]] == [
         "../chapters/01-tensors/views.html#tensors-two"]
@@ -230,7 +248,7 @@ def test_a_follow_up_that_names_a_card_leads_to_its_page(tmp_path):
 
 
 def test_claims_that_options_refute_are_told_with_the_card_s_own(tmp_path):
-    row = proved(corrects=["T04"], distractors=[{"text": {"zh": "x", "en": "x"},
+    row = card(corrects=["T04"], distractors=[{"text": {"zh": "x", "en": "x"},
                  "why": {"zh": "因为", "en": "since"}, "corrects": ["T04"]}])
     root = write_book(tmp_path, **{"01-tensors": [row]})
     text = contents(root)["drill-cards/01-tensors/views.json"][row["id"]]

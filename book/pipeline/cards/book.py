@@ -1,4 +1,4 @@
-"""The book's cards: read every `cards.yaml`, check it, count what is there.
+"""The book's cards: read every `cards/SECTION.yaml`, check it, count what is there.
 
     python -m book.pipeline.cards.book            check all cards (nothing is run)
     python -m book.pipeline.cards.book --report   also print counts, refuted errata and open ids
@@ -7,38 +7,25 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from book.pipeline import chapters
 from book.pipeline.cards import rules
 from book.pipeline.paths import ROOT
+from book.pipeline.problem import Problem
 from book.pipeline.text import marked_yaml
 from book.pipeline.text.marked_yaml import Marked, Place
 
-NAME = "cards.yaml"
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One thing to mend; as text it is one line with file, place and remedy."""
-
-    file: str
-    line: int
-    text: str
-    card: str = ""
-
-    def __str__(self) -> str:
-        who = f"card '{self.card}': " if self.card else ""
-        return f"{self.file}:{self.line}: {who}{self.text}"
+FILES = "cards/*.yaml"  # in the folder of a chapter, one for each section that has cards
 
 
 @dataclass(frozen=True)
 class Card:
-    """One card as written: `data` is its mapping in cards.yaml, checked by the schema."""
+    """One card as written: `data` is its mapping in that file, checked by the schema."""
 
     id: str
     data: Mapping[str, Any]
@@ -56,11 +43,11 @@ class Card:
         return self.data.get("variants") or [{}]
 
     def line(self, *place: str | int) -> int:
-        """Line of a field in cards.yaml."""
+        """Line of a field in the file."""
         return self.marks.line((*self.place, *place))
 
     def line_within(self, name: str, line: int) -> int:
-        """Line in cards.yaml of a line of `code`, `fixed` or `proof`, where these are blocks."""
+        """Line in the file of a line of `code`, `fixed` or `proof`, where these are blocks."""
         body = self.marks.bodies.get((*self.place, name))
         return body + line - 1 if body else self.line(name)
 
@@ -69,18 +56,34 @@ class Card:
 
 
 @dataclass
+class Section:
+    """The cards of one file in the folder `cards` of a chapter."""
+
+    path: Path
+    cards: list[Card]
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    @property
+    def results(self) -> Path:
+        """The generated file beside the written one."""
+        return self.path.with_suffix(".json")
+
+
+@dataclass
 class Chapter:
-    """The cards of one folder of `chapters/`."""
+    """The cards of one folder of `chapters/`, section by section in the order of their names."""
 
     slug: str
     folder: Path
     complete: bool
-    cards: list[Card]
+    sections: list[Section]
 
     @property
-    def results(self) -> Path:
-        """The generated file beside cards.yaml."""
-        return self.folder / "cards.json"
+    def cards(self) -> list[Card]:
+        return [card for section in self.sections for card in section.cards]
 
 
 @dataclass
@@ -94,8 +97,12 @@ class Book:
     open_ids: dict[str, list[str]] = field(default_factory=dict)
 
     @property
+    def sections(self) -> list[Section]:
+        return [section for chapter in self.chapters for section in chapter.sections]
+
+    @property
     def cards(self) -> list[Card]:
-        return [card for chapter in self.chapters for card in chapter.cards]
+        return [card for section in self.sections for card in section.cards]
 
 
 def load(root: Path = ROOT, schema: bool = True) -> tuple[Book, list[Problem]]:
@@ -108,11 +115,12 @@ def load(root: Path = ROOT, schema: bool = True) -> tuple[Book, list[Problem]]:
     book.errata = {key: row for group in (errata or {}).values() for key, row in group.items()}
     retired, wrong_too = _read_list(root, "book/retired-cards.yaml")
     book.retired = retired or []
-    problems += wrong + wrong_too
-    for path in sorted(root.glob(f"chapters/*/{NAME}")):
-        chapter, found = _read_chapter(root, path, schema)
-        book.chapters.append(chapter)
+    problems += [*wrong, *wrong_too, *chapters.problems(root, schema), *_old_files(root)]
+    for folder in chapters.folders(root):
+        chapter, found = _read_chapter(root, folder, schema)
         problems += found
+        if chapter.sections:
+            book.chapters.append(chapter)
         for card in chapter.cards:
             problems += _check_card(card, chapter, book)
     problems += _check_ids(book)
@@ -127,34 +135,46 @@ def _read_list(root: Path, name: str) -> tuple[Any, list[Problem]]:
     return marked.value, [Problem(name, line, text) for line, text in marked.problems]
 
 
-def _read_chapter(root: Path, path: Path, schema: bool) -> tuple[Chapter, list[Problem]]:
+def _old_files(root: Path) -> Iterator[Problem]:
+    """One file for a whole chapter, as there was once: its cards would go unnoticed."""
+    for path in sorted(root.glob("chapters/*/cards.yaml")):
+        text = "the file is not read: write the cards of each section in cards/SECTION.yaml"
+        yield Problem(path.relative_to(root).as_posix(), 1, text)
+
+
+def _read_chapter(root: Path, folder: Path, schema: bool) -> tuple[Chapter, list[Problem]]:
+    sections, problems = [], []
+    for path in sorted(folder.glob(FILES)):
+        section, found = _read_section(root, path, schema)
+        sections.append(section)
+        problems += found
+    slug = folder.name.split("-", 1)[1]
+    return Chapter(slug, folder, chapters.complete(folder), sections), problems
+
+
+def _read_section(root: Path, path: Path, schema: bool) -> tuple[Section, list[Problem]]:
     file = path.relative_to(root).as_posix()
     marked = marked_yaml.parse(path.read_text(encoding="utf-8"))
     problems = [Problem(file, line, text) for line, text in marked.problems]
-    top = marked.value if isinstance(marked.value, dict) else {}
-    slug = re.sub(r"^\d+-", "", path.parent.name)
     if schema and not problems:
         problems += _check_schema(marked, file)
-    if isinstance(top.get("chapter"), str) and top["chapter"] != slug:
-        text = f"chapter is '{top['chapter']}': the folder's name makes it '{slug}'"
-        problems.append(Problem(file, marked.line(("chapter",)), text))
-    rows = top.get("cards") if isinstance(top.get("cards"), list) else []
+    rows = marked.value if isinstance(marked.value, list) else []
     cards = [
-        Card(str(row["id"]), row, file, ("cards", i), marked)
+        Card(str(row["id"]), row, file, (i,), marked)
         for i, row in enumerate(rows)
         if isinstance(row, dict) and "id" in row
     ]
-    return Chapter(slug, path.parent, top.get("complete") is True, cards), problems
+    return Section(path, cards), problems
 
 
 def _check_schema(marked: Marked, file: str) -> Iterator[Problem]:
     for place, text in rules.schema_errors(marked.value):
-        card, rest = "", place
-        if place[:1] == ("cards",) and len(place) > 1:
-            row = marked.value["cards"][place[1]]
+        card = ""
+        if place:
+            row = marked.value[place[0]]
             named = isinstance(row, dict) and row.get("id")
-            card, rest = str(named or f"number {place[1] + 1} of the file"), place[2:]
-        name = rules.field_name(rest) or ("the card" if card else "the file")
+            card = str(named or f"number {place[0] + 1} of the file")
+        name = rules.field_name(place[1:]) or ("the card" if card else "the file")
         yield Problem(file, marked.line(place), text.format(name=name), card)
 
 
@@ -165,11 +185,7 @@ def _check_card(card: Card, chapter: Chapter, book: Book) -> Iterator[Problem]:
     if card.id in book.retired:
         text = "the id is retired (book/retired-cards.yaml): choose a new one"
         yield card.problem(text, card.line("id"))
-    section = card.data.get("section")
-    if isinstance(section, str) and not (chapter.folder / f"{section}.md").is_file():
-        known = ", ".join(sorted(p.stem for p in chapter.folder.glob("*.md"))) or "none yet"
-        text = f"section '{section}' has no file {section}.md in the folder (there: {known})"
-        yield card.problem(text, card.line("section"))
+    yield from _check_section(card, chapter)
     for place, text in rules.content_errors(card.data):
         line = card.line(*place)
         if place[0] == "proof" and len(place) == 2:
@@ -179,6 +195,19 @@ def _check_card(card: Card, chapter: Chapter, book: Book) -> Iterator[Problem]:
         if name not in book.errata:
             text = f"{rules.field_name(place)} names '{name}', not in book/errata.yaml"
             yield card.problem(text, card.line(*place))
+
+
+def _check_section(card: Card, chapter: Chapter) -> Iterator[Problem]:
+    section, file = card.data.get("section"), Path(card.file).stem
+    if not isinstance(section, str):
+        return
+    if section != file:
+        text = f"section is '{section}' in the file of '{file}': move the card to {section}.yaml"
+        yield card.problem(text, card.line("section"))
+    elif not (chapter.folder / f"{section}.md").is_file():
+        known = ", ".join(sorted(p.stem for p in chapter.folder.glob("*.md"))) or "none yet"
+        text = f"section '{section}' has no file {section}.md in the chapter (there: {known})"
+        yield card.problem(text, card.line("section"))
 
 
 def _check_ids(book: Book) -> Iterator[Problem]:

@@ -1,28 +1,35 @@
-"""cards.json: what proofs computed, and whether it still belongs to cards.yaml. Needs no torch.
+"""cards/SECTION.json: what proofs computed for the cards of a section, and whether it still belongs
+to them. Needs no torch.
 
-A file holds {chapter, complete, torch, python, cards}. An entry of `cards` has all fields of the
-card as written, and
+A file holds {torch, python, cards: {card id: entry}}; an entry holds what is computed, no more:
 
-    sources           [{target, url}] in place of the targets
-    distractors       with {zh, en} for a text written once for both
+    sources           {target: url}
     shown             what `code` shows, one text per variant (one in all without variants)
     shown_fixed       the same for `fixed`
-    snippets, snippets_fixed   the programs with the assignments of each variant put first
     companions        {file of code/ that a program of the card imports: its sha256}; absent if none
     evidence          {gpu, torch, date} of a recorded run on a GPU; absent until recorded
-    digest            sha256 of the rest of the entry
+    digest            sha256 of the whole card, without this field
+
+The whole card, as pages and drill read it, has all fields that are written, these, and
+
+    sources           [{target, url}] in the order in which they are written
+    distractors       with {zh, en} for a text written once for both
+    snippets, snippets_fixed   the programs with the assignments of each variant put first
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from book.pipeline.cards.book import Book, Card, Chapter, Problem
+from book.pipeline import digests
+from book.pipeline.cards.book import Book, Card, Section
 from book.pipeline.notebooks import depends
+from book.pipeline.paths import relative
+from book.pipeline.problem import Problem
+from book.pipeline.text import marked_yaml
 
 EVIDENCE = "benchmarks/results/cuda-cards.json"
 SHOWN = ("shown", "shown_fixed")
@@ -32,12 +39,12 @@ Entry = dict[str, Any]
 
 def canonical(value: Any) -> str:
     """The one spelling of a JSON value, as files hold it."""
-    return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True)
+    return digests.canonical(value, indent=1)
 
 
 def digest(value: Any) -> str:
-    """sha256 of the canonical spelling."""
-    return hashlib.sha256(canonical(value).encode()).hexdigest()
+    """sha256 of that spelling."""
+    return digests.of_value(value, indent=1)
 
 
 def snippet(program: str, variant: Mapping[str, Any]) -> str:
@@ -46,31 +53,59 @@ def snippet(program: str, variant: Mapping[str, Any]) -> str:
     return head + program.rstrip("\n")
 
 
+def imported(card: Card) -> dict[str, str]:
+    """Digests of the files of code/ that the card's programs import."""
+    return depends.digests(card.data[key] for key in ("code", "fixed", "proof") if key in card.data)
+
+
 def as_run(card: Card) -> dict[str, Any]:
     """What a result is a result of: the card, and the files of code/ that its programs import."""
-    programs = [card.data[key] for key in ("code", "fixed", "proof") if key in card.data]
-    imported = depends.digests(programs)
-    return {**card.data, "companions": imported} if imported else dict(card.data)
+    companions = imported(card)
+    return {**card.data, "companions": companions} if companions else dict(card.data)
 
 
 def make_entry(card: Card, urls: Mapping[str, str], shown: Mapping[str, list[str]],
                evidence: Mapping[str, Any] | None = None) -> Entry:
     """A card's entry from its results; `shown` holds the keys of SHOWN that apply."""
-    entry = {**as_run(card), **shown}
-    entry["sources"] = [{"target": t, "url": urls.get(t)} for t in card.data["sources"]]
-    for key, name in (("code", "snippets"), ("fixed", "snippets_fixed")):
-        if key in card.data:
-            entry[name] = [snippet(card.data[key], variant) for variant in card.variants]
-    if "distractors" in entry:
-        entry["distractors"] = [_with_both_languages(row) for row in entry["distractors"]]
+    entry: Entry = {"sources": {t: urls.get(t) for t in card.data["sources"]}, **shown}
+    if companions := imported(card):
+        entry["companions"] = companions
     if evidence:
         entry["evidence"] = {key: evidence[key] for key in ("gpu", "torch", "date")}
-    return {**entry, "digest": digest(entry)}
+    return {**entry, "digest": digest(whole(card.data, entry))}
+
+
+def whole(written: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The card as pages and drill read it, from what is written and what is computed."""
+    card = {**written, **entry}
+    card["sources"] = [{"target": t, "url": entry["sources"][t]} for t in written["sources"]]
+    for key, name in (("code", "snippets"), ("fixed", "snippets_fixed")):
+        if key in written:
+            card[name] = [snippet(written[key], variant)
+                          for variant in written.get("variants") or [{}]]
+    if "distractors" in card:
+        card["distractors"] = [_with_both_languages(row) for row in card["distractors"]]
+    return card
 
 
 def _with_both_languages(distractor: Mapping[str, Any]) -> dict[str, Any]:
     text = distractor["text"]
     return {**distractor, "text": {"zh": text, "en": text} if isinstance(text, str) else text}
+
+
+def whole_cards(path: Path) -> list[dict[str, Any]]:
+    """The cards of a section as pages and drill read them, from its cards/SECTION.yaml.
+
+    Empty where there is no such file. Raises ValueError for a card without a result.
+    """
+    if not path.is_file():
+        return []
+    rows = marked_yaml.parse(path.read_text(encoding="utf-8")).value
+    stored = entries(read_file(path.with_suffix(".json")))
+    for row in rows:
+        if row["id"] not in stored:
+            raise ValueError(f"{relative(path)}:1: card '{row['id']}': has no result yet: {MEND}")
+    return [whole(row, stored[row["id"]]) for row in rows]
 
 
 def recorded(card: Card, evidence: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -86,75 +121,79 @@ def read_evidence(root: Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
-def read_file(chapter: Chapter) -> dict[str, Any]:
-    """The chapter's cards.json; an empty one if it is absent or no JSON object."""
+def read_file(path: Path) -> dict[str, Any]:
+    """The content of a cards/SECTION.json; an empty one if it is absent or something else."""
     try:
-        content = json.loads(chapter.results.read_text(encoding="utf-8"))
-        return content if isinstance(content.get("cards"), list) else {}
-    except (OSError, ValueError, AttributeError):
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return content if isinstance(content["cards"], dict) else {}
+    except (OSError, ValueError, KeyError, TypeError):
         return {}
 
 
 def entries(content: Mapping[str, Any]) -> dict[str, Entry]:
-    """Entries of a cards.json by card id."""
-    rows = [row for row in content.get("cards", []) if isinstance(row, dict)]
-    return {str(row.get("id")): row for row in rows}
+    """Entries of a cards/SECTION.json by card id."""
+    return {name: row for name, row in content.get("cards", {}).items() if isinstance(row, dict)}
 
 
-def file_text(chapter: Chapter, rows: list[Entry], versions: Mapping[str, Any]) -> str:
-    """The text of a cards.json."""
-    content = {"chapter": chapter.slug, "complete": chapter.complete, "cards": rows, **versions}
-    return canonical(content) + "\n"
+def file_text(rows: Mapping[str, Entry], versions: Mapping[str, Any]) -> str:
+    """The text of a cards/SECTION.json."""
+    return canonical({"cards": rows, **versions}) + "\n"
 
 
 def why_stale(card: Card, entry: Entry | None, evidence: Mapping[str, Any]) -> str:
     """Why an entry is not the card's result any more; empty if it is."""
     if entry is None:
         return "has no result yet"
-    if entry.get("digest") != digest({k: v for k, v in entry.items() if k != "digest"}):
-        return "was edited by hand"
     try:
-        urls = {row["target"]: row["url"] for row in entry["sources"]}
         record = recorded(card, evidence)
         results = record or entry if card.needs == "cuda" else entry
         shown = {key: results[key] for key in SHOWN if key in results}
-        same = make_entry(card, urls, shown, record) == entry and all(urls.values())
-    except (KeyError, TypeError):
+        same = make_entry(card, entry["sources"], shown, record) == entry
+        same = same and all(entry["sources"].values())
+    except (KeyError, TypeError, AttributeError):
         same = False
-    return "" if same else "is older than cards.yaml, a file of code/ or its recorded evidence"
+    written = Path(card.file).name
+    return "" if same else (f"is not of the card as it is: {written}, a file of code/ or recorded "
+                            "evidence has changed, or this file was edited by hand")
 
 
 def stale(book: Book) -> Iterator[Problem]:
-    """What of the committed cards.json files is not as proving would leave it (runs nothing)."""
+    """What of the committed cards/*.json is not as proving would leave it (runs nothing)."""
     evidence = read_evidence(book.root)
-    for chapter in book.chapters:
-        found = list(_stale_entries(chapter, evidence))
+    for section in book.sections:
+        found = list(_stale_entries(section, evidence))
         yield from found
-        if not found and not _is_written_by_us(chapter):
-            yield _of_file(chapter, "the file was edited by hand")
+        if not found and not _is_written_by_us(section):
+            yield _of_file(section.results, "the file was edited by hand")
+    for path in sorted(book.root.glob("chapters/*/cards/*.json")):
+        if not path.with_suffix(".yaml").is_file():
+            yield Problem(_name(path), 1, f"there is no {path.stem}.yaml: delete this file")
 
 
-def _stale_entries(chapter: Chapter, evidence: Mapping[str, Any]) -> Iterator[Problem]:
-    if not chapter.results.is_file():
-        yield _of_file(chapter, "the file is missing")
+def _stale_entries(section: Section, evidence: Mapping[str, Any]) -> Iterator[Problem]:
+    if not section.results.is_file():
+        yield _of_file(section.results, "the file is missing")
         return
-    stored = entries(read_file(chapter))
-    for card in chapter.cards:
+    stored = entries(read_file(section.results))
+    for card in section.cards:
         if reason := why_stale(card, stored.get(card.id), evidence):
-            yield _of_file(chapter, f"the stored result {reason}" if card.id in stored else reason,
-                           card.id)
-    for name in sorted(stored.keys() - {card.id for card in chapter.cards}):
-        yield _of_file(chapter, "is not in cards.yaml", name)
+            text = f"the stored result {reason}" if card.id in stored else reason
+            yield _of_file(section.results, text, card.id)
+    for name in sorted(stored.keys() - {card.id for card in section.cards}):
+        yield _of_file(section.results, f"is not in {section.path.name}", name)
 
 
-def _is_written_by_us(chapter: Chapter) -> bool:
-    content = read_file(chapter)
-    by_id = entries(content)
-    rows = [by_id[card.id] for card in chapter.cards]
+def _is_written_by_us(section: Section) -> bool:
+    content = read_file(section.results)
     versions = {key: content.get(key) for key in ("torch", "python")}
-    return file_text(chapter, rows, versions) == chapter.results.read_text(encoding="utf-8")
+    text = section.results.read_text(encoding="utf-8")
+    return file_text(entries(content), versions) == text
 
 
-def _of_file(chapter: Chapter, text: str, card: str = "") -> Problem:
-    file = chapter.results.relative_to(chapter.folder.parents[1]).as_posix()
-    return Problem(file, 1, f"{text}: {MEND}", card)
+def _of_file(path: Path, text: str, card: str = "") -> Problem:
+    return Problem(_name(path), 1, f"{text}: {MEND}", card)
+
+
+def _name(path: Path) -> str:
+    """As in chapters/01-tensors/cards/views.json, whatever the root."""
+    return path.relative_to(path.parents[3]).as_posix()

@@ -29,11 +29,13 @@ Finding = tuple[Place, str]
 
 
 @functools.cache
-def validator() -> Draft202012Validator:
-    """The schema of a cards.yaml, ready to use."""
+def validator(part: str = "") -> Draft202012Validator:
+    """The schema of a section's cards, or the named part of it, ready to use."""
     from jsonschema import Draft202012Validator  # here: a run on a GPU goes without it
 
-    return Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+    whole = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    named = {"$ref": f"#/$defs/{part}", "$defs": whole["$defs"]}
+    return Draft202012Validator(named if part else whole)
 
 
 def field_name(place: Place) -> str:
@@ -41,10 +43,10 @@ def field_name(place: Place) -> str:
     return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in place).lstrip(".")
 
 
-def schema_errors(document: Any) -> Iterator[Finding]:
+def schema_errors(document: Any, part: str = "") -> Iterator[Finding]:
     """`(place, text)` of each breach; `{name}` in the text stands for the place's own name."""
     seen: set[Finding] = set()
-    for error in validator().iter_errors(document):
+    for error in validator(part).iter_errors(document):
         for finding in _in_words(error):
             if finding not in seen:
                 seen.add(finding)

@@ -4,12 +4,12 @@ is stale when one of them changes."""
 from __future__ import annotations
 
 import ast
-import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from pathlib import Path
 
+from book.pipeline.digests import of_file
 from book.pipeline.paths import CODE, RESULTS
 
 MAGIC = re.compile(r"^([ \t]*)[%!].*", re.M)
@@ -27,11 +27,15 @@ def files(programs: Iterable[str]) -> set[Path]:
 
 
 def results(programs: Iterable[str]) -> set[Path]:
-    """Files that the programs show by `inside.recorded`; all, where a name is only computed."""
+    """Files that the programs show by `inside.recorded`; all, where a name is only computed.
+
+    The programs run one after another, as the cells of a notebook do: one imports, another calls.
+    """
+    trees = [_tree(program) for program in programs]
+    spelled = {name for tree in trees for name in _spellings(tree)}
     found: set[Path] = set()
-    for program in programs:
-        for name in _recorded(program):
-            found |= set(RESULTS.glob("*.json" if name is None else f"{name}.json"))
+    for name in (name for tree in trees for name in _recorded(tree, spelled)):
+        found |= set(RESULTS.glob("*.json" if name is None else f"{name}.json"))
     return found
 
 
@@ -39,16 +43,35 @@ def digests(programs: Iterable[str]) -> dict[str, str]:
     """Path -> sha256 of each of these files; those of `code/` are named from there."""
     programs = list(programs)
     code = files(programs)
-    shown = results([*programs, *(file.read_text(encoding="utf-8") for file in code)])
+    shown = results(programs).union(*(results([file.read_text(encoding="utf-8")])
+                                      for file in code))
     named = {**{file.relative_to(CODE).as_posix(): file for file in sorted(code)},
              **{f"results/{file.name}": file for file in sorted(shown)}}
-    return {name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in named.items()}
+    return {name: of_file(file) for name, file in named.items()}
 
 
-def _recorded(source: str) -> set[str | None]:
-    """What a piece of Python gives to `recorded`: names of results, None for what is no literal."""
-    calls = (node for node in ast.walk(_tree(source)) if isinstance(node, ast.Call)
-             and getattr(node.func, "id", getattr(node.func, "attr", None)) == "recorded")
+def _spellings(tree: ast.Module) -> Iterator[str]:
+    """How a program may call the function `recorded` of `inside.recorded` after its imports.
+
+    A function of that name which it defines itself, or takes from elsewhere, is not meant.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (f"{alias.asname or alias.name}.recorded" for alias in node.names
+                        if alias.name == "inside.recorded")
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                name = alias.asname or alias.name
+                if node.module in ("inside.recorded", "recorded") and alias.name == "recorded":
+                    yield name
+                elif node.module in ("inside", None) and alias.name == "recorded":
+                    yield f"{name}.recorded"
+
+
+def _recorded(tree: ast.Module, spelled: set[str]) -> set[str | None]:
+    """What a program gives to `recorded`: names of results, None for what is no literal."""
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call)
+             and ast.unparse(node.func) in spelled)
     first = (call.args[0] if call.args else None for call in calls)
     return {arg.value if isinstance(arg, ast.Constant) and isinstance(arg.value, str) else None
             for arg in first}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import sys
 from collections import Counter
@@ -11,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from book.pipeline import digests
 from book.pipeline.notebooks import depends
 from book.pipeline.paths import ROOT
 
@@ -58,15 +58,9 @@ def read_source(path: Path) -> NotebookNode:
     return notebook
 
 
-def digest(value: object) -> str:
-    """sha256 of a JSON-able value, in a canonical form."""
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def source_digest(path: Path) -> str:
     """Changes with any change of the source file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return digests.of_file(path)
 
 
 def program_digest(notebook: NotebookNode) -> str:
@@ -77,13 +71,13 @@ def program_digest(notebook: NotebookNode) -> str:
     """
     cells = [(c.source, c.metadata.get("tags", [])) for c in code_cells(notebook)]
     imported = depends.digests(source for source, _ in cells)
-    return digest([cells, imported, DRAWING.read_text(encoding="utf-8"), pinned_torch()])
+    return digests.of_value([cells, imported, DRAWING.read_text(encoding="utf-8"), pinned_torch()])
 
 
 def golden_digest(notebook: NotebookNode) -> str:
     """Changes with any edit of the generated notebook, its stored outputs included."""
     metadata = {key: value for key, value in notebook.metadata.items() if key != "book"}
-    return digest([[dict(cell) for cell in notebook.cells], metadata])
+    return digests.of_value([[dict(cell) for cell in notebook.cells], metadata])
 
 
 def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
