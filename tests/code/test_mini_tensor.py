@@ -15,6 +15,7 @@ import mini_tensor
 import mini_tensor_layout
 import mini_tensor_ops
 import mini_tensor_tour
+import tour
 from tests.helpers import tensor_chains as chains
 from tests.helpers.tensor_chains import Chain, Disagreement, layout
 
@@ -422,8 +423,8 @@ def test_the_tour_shows_what_torch_does():
     theirs["shares_storage"] = lambda a, b: (
         a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr())
     for code, *_ in mini_tensor_tour.STEPS:
-        shown = mini_tensor_tour.show(code, ours)
-        assert shown.startswith("RuntimeError: ") == mini_tensor_tour.show(
+        shown = tour.show(code, ours)
+        assert shown.startswith("RuntimeError: ") == tour.show(
             code, theirs).startswith("RuntimeError: ")
     assert all(layout(ours[name]) == layout(theirs[name]) for name in "xye")
     assert all(ours[name].tolist() == theirs[name].tolist() for name in "xye")
