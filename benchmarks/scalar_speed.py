@@ -75,9 +75,10 @@ SITUATIONS = {"ratio": "collector on", "ratio_off": "collector off"}
 
 def micrograd() -> Iterator[float]:
     """The training loop of micrograd's demo notebook."""
-    import scalar_mlp
     from micrograd.engine import Value
     from micrograd.nn import MLP
+
+    import scalar_mlp
 
     model = MLP(SIZES[0], list(SIZES[1:]))
     rows, labels = scalar_mlp.two_moons()
@@ -133,8 +134,9 @@ def torch_numbers() -> Iterator[float]:
 
 def torch_tensors() -> Iterator[float]:
     """torch as it is meant to be used: the whole batch at once, a matrix for each layer."""
-    import scalar_mlp
     import torch
+
+    import scalar_mlp
 
     model, (rows, labels) = scalar_mlp.MLP(*SIZES), scalar_mlp.two_moons()
     x, y = torch.tensor(rows, dtype=torch.float64), torch.tensor(labels, dtype=torch.float64)
@@ -160,8 +162,9 @@ def torch_leaf(value: Any) -> Any:
 
 def torch_steps(parameters: list[Any], loss: Callable[[], Any]) -> Iterator[float]:
     """As `scalar_mlp.steps`, on one thread."""
-    import scalar_mlp
     import torch
+
+    import scalar_mlp
 
     torch.set_num_threads(1)
     for step in itertools.count():

@@ -1,9 +1,8 @@
-"""The tour of mini_loader.py: each line of code with what it returns, or how it is refused.
+"""The tour of mini_loader.py: the steps that tour.py shows.
 
     python code/mini_loader.py --lang zh            exit status 0
     python code/mini_loader.py --lang en
 """
-import argparse
 import os
 import signal
 
@@ -12,6 +11,7 @@ from torch.utils.data import DataLoader as TorchLoader
 from torch.utils.data import Dataset
 
 import mini_loader
+import tour
 
 # A line of code, then what to look at, in either language.
 STEPS = (
@@ -65,28 +65,8 @@ def kill_a_worker(batches):
     os.kill(batches.pool.workers[0].process.pid, signal.SIGKILL)
 
 
-def show(code, scope):
-    """Run one line; its value, nothing for an assignment, or the refusal."""
-    try:
-        if " = " in code:
-            exec(code, scope)                                  # our own text, from STEPS
-            return None
-        return repr(eval(code, scope))
-    except OSError as error:
-        return f"OSError: {error}; {'; '.join(error.__notes__)}"
-
-
 def main(argv=None):
     """Print the tour; the exit status, 0."""
-    parser = argparse.ArgumentParser(description="A tour of the loader that survives its workers.")
-    parser.add_argument("--lang", choices=("zh", "en"), default="en", help="language of the tour")
-    chinese = parser.parse_args(argv).lang == "zh"
     scope = {**vars(mini_loader), "Noisy": Noisy, "TorchLoader": TorchLoader, "draws": draws,
              "kill_a_worker": kill_a_worker}
-    for code, zh, en in STEPS:
-        note = zh if chinese else en
-        print(f">>> {code}" + (f"    # {note}" if note else ""))
-        value = show(code, scope)
-        if value not in (None, "None"):
-            print(value)
-    return 0
+    return tour.run("A tour of the loader that survives its workers.", STEPS, scope, argv)

@@ -1,33 +1,36 @@
 """Tensor: torch's strided tensor in pure Python, a list of numbers seen through three fields.
 
-Read it from top to bottom: data structure, views, copies, the rule of `view`. Beside it are
-mini_tensor_ops.py, writes and arithmetic, and mini_tensor_layout.py, the layouts of results and
-the overlaps that are refused. It needs Python alone. In a clone of the book,
+Read it from top to bottom: data structure, views, copies, writes, arithmetic, the rule of `view`.
+Below it stands mini_tensor_layout.py, which knows no tensor: the strides of results and the
+overlaps that are refused. It needs Python alone. In a clone of the book,
 `python3 code/mini_tensor.py` also gives a short tour (--lang zh or --lang en).
 """
 import math
 import sys
 from itertools import product
-from operator import mul
+from operator import add, mul, neg, sub
 
 from mini_tensor_layout import (
+    assert_no_internal_overlap,
+    assert_no_partial_overlap,
+    broadcast_shapes,
     contiguous_strides,
     fastest_first,
     infer_size,
     is_dense,
     is_packed,
     packed_strides,
+    result_strides,
     shares_storage,
     unpack,
     wrap,
 )
-from mini_tensor_ops import Operators, number
 
 __all__ = ["Tensor", "arange", "shares_storage", "tensor", "view_strides", "zeros"]
 
 # --- 1. The data structure ---------------------------------------------------------------------
 
-class Tensor(Operators):
+class Tensor:
     """Elements of a storage, found by sizes, strides and an offset, all counted in elements.
 
     `storage` is a list of floats, the one dtype here (torch.float64), which many tensors may
@@ -221,14 +224,46 @@ class Tensor(Operators):
                                f"as size {shape}; use reshape, which copies")
         return self.as_strided(shape, stride)
 
+    def transpose(self, dim0, dim1):
+        dim0, dim1 = wrap(dim0, self.dim()), wrap(dim1, self.dim())
+        order = list(range(self.dim()))
+        if dim0 != dim1:
+            order[dim0], order[dim1] = dim1, dim0
+        return self.permute(order)
+
+    def t(self):
+        """The transpose of a matrix; up to one dimension, the tensor as it is. RuntimeError."""
+        if self.dim() > 2:
+            raise RuntimeError(f"t() takes up to 2 dimensions, not {self.dim()}; use mT")
+        return self.T
+
+    @property
+    def T(self):
+        return self.permute(list(range(self.dim()))[::-1])
+
+    @property
+    def mT(self):
+        """The last two dimensions exchanged; RuntimeError if there is only one."""
+        if self.dim() == 1:
+            raise RuntimeError("mT takes matrices or batches of them, not 1 dimension")
+        return self.transpose(-2, -1) if self.dim() else self.T
+
+    def squeeze(self, dim=None):
+        """Without the dimensions of size 1, or without `dim` if its size is 1; IndexError."""
+        dims = range(self.dim()) if dim is None else [wrap(dim, self.dim())]
+        kept = [d for d, size in enumerate(self.shape) if size != 1 or d not in dims]
+        return self.as_strided([self.shape[d] for d in kept], [self._stride[d] for d in kept])
+
+    def flatten(self, start_dim=0, end_dim=-1):
+        """Neighbouring dimensions made one, by `reshape`; IndexError, RuntimeError."""
+        start, end = wrap(start_dim, self.dim()), wrap(end_dim, self.dim())
+        if start > end:
+            raise RuntimeError(f"flatten: start_dim {start_dim} comes after end_dim {end_dim}")
+        middle = math.prod(self.shape[start:end + 1])
+        same = start == end and self.dim()
+        return self if same else self.reshape((*self.shape[:start], middle, *self.shape[end + 1:]))
+
     # --- 3. Copies -----------------------------------------------------------------------------
-
-    def new_tensor(self, data):
-        return tensor(data)
-
-    def new_empty_strided(self, size, stride):
-        """A tensor with a storage of its own, without a gap; its zeros are to be overwritten."""
-        return Tensor([0.0] * math.prod(size), size, stride)
 
     def clone(self):
         """A copy in the same memory order, without gaps.
@@ -245,7 +280,7 @@ class Tensor(Operators):
         return self if self.is_contiguous() else self.copied(contiguous_strides(self.shape))
 
     def copied(self, stride):
-        copy = self.new_empty_strided(self.shape, stride)
+        copy = empty_strided(self.shape, stride)
         copy.write(self.elements())
         return copy
 
@@ -255,8 +290,131 @@ class Tensor(Operators):
         viewable = view_strides(self.shape, self._stride, shape) is not None
         return (self if viewable else self.contiguous()).view(shape)
 
+    # --- 4. Writes through a view --------------------------------------------------------------
 
-# --- 4. When a view is possible ----------------------------------------------------------------
+    def fill_(self, value):
+        """Every element set to a number, shared cells or not; a 0-dim tensor goes to `copy_`."""
+        if isinstance(value, Tensor):
+            return self.copy_(filling(self, value))
+        self.write([number(value)] * self.numel())
+        return self
+
+    def copy_(self, src):
+        """The elements of `src`, broadcast to this shape; RuntimeError as `add_`."""
+        src = as_tensor(src)
+        if same_elements(self, src):
+            return self
+        return self.update(lambda _, value: value, src)
+
+    def update(self, function, other):
+        """Write function(this element, other element) over each element; the in-place operation.
+
+        RuntimeError for the overlaps that the two checks find, and if the shape would grow.
+        """
+        other = as_tensor(other)
+        assert_no_internal_overlap(self)
+        assert_no_partial_overlap(self, other)
+        if broadcast_shapes(self.shape, other.shape) != self.shape:
+            raise RuntimeError(f"cannot write size {other.shape} into size {self.shape}: "
+                               "an output is never broadcast")
+        self.write(map(function, self.elements(), other.expand(self.shape).elements()))
+        return self
+
+    def add_(self, other):
+        return self.update(add, other)
+
+    def sub_(self, other):
+        return self.update(sub, other)
+
+    def mul_(self, other):
+        return self.update(mul, other)
+
+    def div_(self, other):
+        return self.update(divide, other)
+
+    __iadd__, __isub__, __imul__, __itruediv__ = add_, sub_, mul_, div_
+
+    def __setitem__(self, index, value):
+        """Write into the view `self[index]`; IndexError, RuntimeError, TypeError.
+
+        A number counts as a 0-dim tensor, so even `fill_` ends in `copy_` and its checks; a view
+        of one element has no dimension that could repeat it.
+        Source: torch/include/ATen/TensorIndexing.h:copy_to.
+        """
+        view = self[index]
+        view.copy_(assigned(view, as_tensor(value)))
+
+    # --- 5. Arithmetic -------------------------------------------------------------------------
+
+    def __neg__(self):
+        return elementwise(neg, self)
+
+    def __add__(self, other):
+        return elementwise(add, self, as_tensor(other))
+
+    def __sub__(self, other):
+        return elementwise(sub, self, as_tensor(other))
+
+    def __mul__(self, other):
+        return elementwise(mul, self, as_tensor(other))
+
+    def __truediv__(self, other):
+        return elementwise(divide, self, as_tensor(other))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __rsub__(self, other):
+        return elementwise(sub, as_tensor(other), self)
+
+    def __rtruediv__(self, other):
+        return elementwise(lambda x: divide(1.0, x), self) * other     # two steps, as in torch
+
+    def sum(self, dim=None, keepdim=False):
+        """The sum over one dimension, several or (None, or none named) all; row-major result.
+
+        Raises IndexError, RuntimeError for a dimension named twice.
+        """
+        every, named = list(range(self.dim())), () if dim is None else dim
+        dims = [wrap(d, self.dim()) for d in ([dim] if isinstance(dim, int) else named)] or every
+        if len(set(dims)) < len(dims):
+            raise RuntimeError(f"sum: a dimension occurs twice in {dim}")
+        kept, summed = [d for d in every if d not in dims], [d for d in every if d in dims]
+        rows = self.permute(kept + summed).elements()
+        count = math.prod(self.shape[d] for d in summed)
+        shape = [self.shape[d] if d in kept else 1 for d in every if keepdim or d in kept]
+        result = empty_strided(shape, contiguous_strides(shape))
+        result.write(sum(rows[i * count:(i + 1) * count], 0.0) for i in range(result.numel()))
+        return result
+
+    def matmul(self, other):
+        """Matrix product of the last two dimensions, the others broadcast; 1-D is a vector.
+
+        Shapes (..., n, k) and (..., k, m) give (..., n, m). Raises RuntimeError, TypeError.
+        """
+        if not isinstance(other, Tensor):
+            raise TypeError(f"matmul takes a Tensor, not {type(other).__name__}")
+        if not (self.dim() and other.dim()) or self.shape[-1] != other.shape[-2:][0]:
+            raise RuntimeError(f"matmul: sizes {self.shape} and {other.shape}: the last size of "
+                               "the first must be the last but one of the second")
+        rows = self if self.dim() > 1 else self.unsqueeze(0)
+        columns = other if other.dim() > 1 else other.unsqueeze(-1)
+        result = (rows.unsqueeze(-1) * columns.unsqueeze(-3)).sum(-2)
+        if self.dim() == 1:
+            result = result.squeeze(-2)
+        return result.squeeze(-1) if other.dim() == 1 else result
+
+    __matmul__ = matmul
+
+
+def elementwise(function, *operands):
+    """A new tensor of function(elements), the operands broadcast; RuntimeError."""
+    sizes = broadcast_shapes(*(operand.shape for operand in operands))
+    result = empty_strided(sizes, result_strides(*operands))
+    result.write(map(function, *(operand.expand(sizes).elements() for operand in operands)))
+    return result
+
+
+# --- 6. When a view is possible ----------------------------------------------------------------
 
 def view_strides(sizes, strides, shape):
     """Strides that show the same elements in `shape`, of as many elements; None if none do.
@@ -293,7 +451,7 @@ def blocks(sizes, strides):
     return found or [(1, 1)]
 
 
-# --- 5. Creation -------------------------------------------------------------------------------
+# --- 7. Creation -------------------------------------------------------------------------------
 
 def tensor(data):
     """A row-major tensor of nested lists of numbers; ValueError, TypeError if not a grid."""
@@ -302,6 +460,11 @@ def tensor(data):
         shape.append(len(first))
         first = first[0] if first else None
     return Tensor(list(leaves(data, shape)), shape, contiguous_strides(shape))
+
+
+def as_tensor(value):
+    """A number as a 0-dim tensor, a tensor as it is; TypeError for anything else."""
+    return value if isinstance(value, Tensor) else tensor(number(value))
 
 
 def leaves(data, shape):
@@ -314,6 +477,11 @@ def leaves(data, shape):
         raise ValueError(f"expected a list of {shape[0]} as before, not of {len(data)}")
     for item in data:
         yield from leaves(item, shape[1:])
+
+
+def empty_strided(size, stride):
+    """A tensor with a storage of its own, without a gap; its zeros are to be overwritten."""
+    return Tensor([0.0] * math.prod(size), size, stride)
 
 
 def zeros(*size):
@@ -334,7 +502,49 @@ def without(sequence, place):
     return (*sequence[:place], *sequence[place + 1:])
 
 
-# --- 6. The tour, in the file mini_tensor_tour.py beside this one ------------------------------
+def number(value):
+    """`value` as a float; TypeError unless it is an int or a float."""
+    if isinstance(value, (int, float)):
+        return float(value)
+    raise TypeError(f"expected a number or a Tensor, not {type(value).__name__}")
+
+
+def divide(x, y):
+    return x / y if y else x * math.copysign(math.inf, y)          # 0 / 0 is nan
+
+
+# --- 8. What torch also does -------------------------------------------------------------------
+
+def same_elements(output, src):
+    """Whether a copy would write each cell to itself: `copy_` returns before any check."""
+    layouts = [(x.shape, x.stride(), x.storage_offset()) for x in (output, src)]
+    return shares_storage(output, src) and layouts[0] == layouts[1]
+
+
+def filling(output, value):
+    """What `fill_` copies: a 0-dim tensor, cloned where it is one of the cells it goes to.
+
+    RuntimeError for a tensor with dimensions.
+    Source: aten/src/ATen/native/native_functions.yaml:fill_.Tensor.
+    """
+    if value.dim():
+        raise RuntimeError(f"fill_ takes a number or a 0-dim tensor, not size {value.shape}")
+    return value.clone() if shares_storage(output, value) else value
+
+
+def assigned(view, value):
+    """What `x[...] = value` copies into the view; unlike `copy_`, leading 1s may be extra."""
+    if view.shape == value.shape:
+        return value
+    if not value.dim():
+        return filling(view, value)
+    shape = value.shape
+    while shape and shape[0] == 1:
+        shape = shape[1:]
+    return value.view(shape).expand(view.shape)
+
+
+# --- 9. The tour, in the file mini_tensor_tour.py beside this one ------------------------------
 
 if __name__ == "__main__":
     try:

@@ -89,10 +89,8 @@ def shared_strides(sizes, operands):
     """The short cut: strides that operands of one shape share; None if there are none."""
     if all(operand.is_contiguous() for operand in operands):
         return contiguous_strides(sizes)
-    channels_last = (1, 3, 2, 0)
-    if len(sizes) == 4 and all(is_packed(sizes, operand.stride(), channels_last)
-                               for operand in operands):
-        return packed_strides(sizes, channels_last)
+    if is_channels_last(sizes, operands):
+        return packed_strides(sizes, CHANNELS_LAST)
     first = operands[0].stride()
     same = all(is_dense(operand) and operand.stride() == first for operand in operands)
     return first if same else None
@@ -210,3 +208,14 @@ def infer_size(shape, numel):
         raise RuntimeError(f"{numel} elements do not make shape {shape}; one size may be -1, "
                            "if the others are positive and divide the number")
     return shape
+
+
+# --- 5. What torch also does -------------------------------------------------------------------
+
+CHANNELS_LAST = 1, 3, 2, 0                   # of a batch of images, (N, C, H, W): fastest first
+
+
+def is_channels_last(sizes, operands):
+    """Whether all are batches of images in which the channels of a pixel are neighbours."""
+    return len(sizes) == 4 and all(is_packed(sizes, operand.stride(), CHANNELS_LAST)
+                                   for operand in operands)

@@ -1,11 +1,10 @@
-"""The tour of mini_tensor.py: each line of code with what it returns, or how it is refused.
+"""The tour of mini_tensor.py: the steps that tour.py shows.
 
     python code/mini_tensor.py --lang zh            exit status 0
     python code/mini_tensor.py --lang en
 """
-import argparse
-
 import mini_tensor
+import tour
 
 # A line of code, then what to look at, in either language.
 STEPS = (
@@ -43,26 +42,6 @@ STEPS = (
 )
 
 
-def show(code, scope):
-    """Run one line; its value, or for an assignment what was made or written, or the refusal."""
-    try:
-        if " = " not in code:
-            return repr(eval(code, scope))                     # our own text, from STEPS
-        exec(code, scope)
-        name = code.split(" = ")[0]
-        return repr(eval(name, scope))
-    except RuntimeError as error:
-        return f"RuntimeError: {error}"
-
-
 def main(argv=None):
     """Print the tour; the exit status, 0."""
-    parser = argparse.ArgumentParser(description="A tour of the tensor in pure Python.")
-    parser.add_argument("--lang", choices=("zh", "en"), default="en", help="language of the tour")
-    chinese = parser.parse_args(argv).lang == "zh"
-    scope = dict(vars(mini_tensor))
-    for code, zh, en in STEPS:
-        note = zh if chinese else en
-        print(f">>> {code}" + (f"    # {note}" if note else ""))
-        print(show(code, scope))
-    return 0
+    return tour.run("A tour of the tensor in pure Python.", STEPS, dict(vars(mini_tensor)), argv)

@@ -11,9 +11,8 @@ import tempfile
 from pathlib import Path
 
 import scalar_mlp
-from scalar_trace import BACKWARD, FORWARD, Language, Program
-
 from pytorch_deep_dive import Scalar
+from scalar_trace import BACKWARD, FORWARD, Language, Program
 
 # An `if` is written another way; the functions are those of PRELUDE and of math.h.
 C = Language(

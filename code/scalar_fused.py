@@ -7,7 +7,6 @@ from functools import partial
 from operator import attrgetter, mul
 
 import scalar_mlp
-
 from pytorch_deep_dive import Scalar, bare, creation
 
 

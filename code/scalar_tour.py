@@ -5,11 +5,11 @@
     python code/pytorch_deep_dive.py --dot          the Graphviz source instead, on stdout
     python code/pytorch_deep_dive.py --dot g.gv     ... in a file
 """
-import argparse
 import sys
 import unicodedata
 from pathlib import Path
 
+import tour
 from pytorch_deep_dive import Over, Scalar
 
 TEXT = {
@@ -201,8 +201,7 @@ def write_dot(file, text):
 
 def main(argv=None):
     """Run the tour or draw its graph; the exit status, as in the docstring of this file."""
-    parser = argparse.ArgumentParser(description="A tour of the Scalar engine.")
-    parser.add_argument("--lang", choices=TEXT, default="en", help="language of the tour")
+    parser = tour.parser("A tour of the Scalar engine.")
     parser.add_argument("--dot", nargs="?", const="-", metavar="FILE",
                         help="write the graph for Graphviz, to FILE or to stdout")
     options = parser.parse_args(argv)

@@ -10,9 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import scalar_mlp
-
 import pytorch_deep_dive
+import scalar_mlp
 from pytorch_deep_dive import Scalar
 
 LONGEST = 40                      # operations that are written into one expression

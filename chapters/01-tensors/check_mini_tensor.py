@@ -4,14 +4,14 @@
     python3 check_mini_tensor.py FILE …
 
 The exit status is 0 if all checks pass. What you wrote is compared with torch, or, where torch is
-not installed, with the numbers that torch gave. A mini_tensor_*.py imports mini_tensor_layout.py
-and mini_tensor_ops.py, which must lie beside it; a mini_tensor_layout_*.py imports nothing.
+not installed, with the numbers that torch gave. A mini_tensor_*.py imports mini_tensor_layout.py,
+which must lie beside it; a mini_tensor_layout_*.py imports nothing.
 """
-import importlib.util
-import inspect
 import sys
+from functools import partial
 from math import prod
-from pathlib import Path
+
+from exercise_harness import Checker, Differs, compared_with
 
 try:
     import torch
@@ -132,8 +132,8 @@ def expected_view(name, layout, arguments, stored):
     tensor = torch.arange(CELLS, dtype=torch.float64).as_strided(*layout)
     if name == "Tensor.slice":
         dim, *part = arguments
-        return outcome(lambda: tensor[(slice(None),) * dim + (slice(*part),)])[0]
-    return outcome(lambda: getattr(tensor, name.split(".")[1])(*arguments))[0]
+        return layout_of(lambda: tensor[(slice(None),) * dim + (slice(*part),)])[0]
+    return layout_of(lambda: getattr(tensor, name.split(".")[1])(*arguments))[0]
 
 
 def expected_strides(name, arguments, stored):
@@ -159,7 +159,7 @@ TORCH = {
 }
 
 
-def outcome(make):
+def layout_of(make):
     """Sizes, strides and offset of what `make` returns, with it; or the exception, with None."""
     try:
         view = make()
@@ -171,10 +171,6 @@ def outcome(make):
 
 
 # --- the checks ------------------------------------------------------------------------------
-
-class Differs(Exception):
-    """What the reader's code gives is not what torch gives; the message is one line."""
-
 
 def labelled(found):
     """Sizes, strides and offset with their names; an exception as it is."""
@@ -193,7 +189,7 @@ def check_method(module, name):
             given = arguments[0], slice(*arguments[1:])
         called = f"{name.split('.')[1]}({', '.join(map(str, given))})"
         what = f"{called} of {labelled(layout)}"
-        found, view = outcome(lambda: getattr(tensor, name.split(".")[1])(*given))  # noqa: B023
+        found, view = layout_of(lambda: getattr(tensor, name.split(".")[1])(*given))  # noqa: B023
         wanted = expected_view(name, layout, arguments, stored)
         if found != wanted:
             raise Differs(f"{what}: expected {labelled(wanted)}; found {labelled(found)}")
@@ -250,105 +246,17 @@ class Operand:
         return not self.numel() or self.module.is_packed(self.shape, self.strides, inner_first)
 
 
-CHECKS = {  # file -> its functions, in the order in which they build on one another
+FUNCTIONS = {  # file -> its functions, in the order in which they build on one another
     "mini_tensor": [*VIEWS, "view_strides"],
     "mini_tensor_layout": ["packed_strides", "contiguous_strides", "broadcast_strides",
                            "result_strides"],
 }
-NEEDS = {  # function -> those of the same file that it calls, as the companion has it
-    "contiguous_strides": ["packed_strides"],
-    "result_strides": ["packed_strides", "contiguous_strides", "broadcast_strides"],
-}
-IMPORTS = {  # file -> what must lie beside it
-    "mini_tensor": ["mini_tensor_layout.py", "mini_tensor_ops.py"],
-    "mini_tensor_layout": [],
-}
-
-
-# --- the program -----------------------------------------------------------------------------
-
-def load(path):
-    sys.path.insert(0, str(path.parent))  # mini_tensor_layout.py and the others beside it
-    try:
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(path.parent))
-    return module
-
-
-def unwritten(module, name):
-    """Whether a function still has a line to be filled in, or its whole body."""
-    function = module
-    for part in name.split("."):
-        function = getattr(function, part)
-    text = inspect.getsource(function)
-    return "...  # blank" in text or "is yours to write" in text
-
-
-def report(name, module, passed):
-    """Run the check of a function, say in both languages how it went; whether it passed.
-
-    `passed` says how the functions before it went: one that fails only because another is not
-    right yet waits for that one.
-    """
-    try:
-        if unwritten(module, name):
-            print(f"  待写 · still to write  {name}")
-            return False
-        (check_method if name in VIEWS else check_function)(module, name)
-    except Exception as error:  # whatever the reader's code raises is an answer
-        needed = [other for other in NEEDS.get(name, []) if not passed[other]]
-        if needed:
-            print(f"  先等 · waits   {name}: needs {', '.join(needed)} first")
-            return False
-        kind = "" if isinstance(error, Differs) else f"{type(error).__name__}: "
-        print(f"  没过 · fails   {name}: {kind}{error}")
-        return False
-    print(f"  通过 · passes  {name}")
-    return True
-
-
-def check_file(path):
-    """Whether every check passes on a file."""
-    print(path.name)
-    companion = "mini_tensor_layout" if "layout" in path.stem else "mini_tensor"
-    if path.suffix != ".py" or not path.is_file():
-        print(f"  没有这个文件 · no such file: {path}; name a practice file, {companion}_*.py")
-        return False
-    try:
-        module = load(path)
-    except Exception as error:
-        print(f"  读不进来 · cannot be loaded: {cause(error, companion, path)}")
-        return False
-    passed = {}
-    for name in CHECKS[companion]:
-        passed[name] = report(name, module, passed)
-    return all(passed.values())
-
-
-def cause(error, companion, path):
-    """Why a file cannot be loaded, in one line: what is to be downloaded, or the exception."""
-    missing = [name for name in IMPORTS[companion] if not path.with_name(name).is_file()]
-    if isinstance(error, ModuleNotFoundError) and f"{error.name}.py" in missing:
-        return f"missing beside {path.name}: download {' and '.join(missing)}"
-    return f"{type(error).__name__}: {error}"
-
-
-def main():
-    here = Path(__file__).parent
-    paths = [Path(name) for name in sys.argv[1:]] or sorted(
-        path for end in ("blanks", "from_tests") for path in here.glob(f"mini_tensor*_{end}.py"))
-    if not paths:
-        print("没有要检查的文件 · no file to check: put mini_tensor_blanks.py beside this one")
-        return 1
-    print("对照存好的数（没有装 torch）· compared with stored numbers (torch is not installed)"
-          if torch is None else f"对照 torch · compared with torch {torch.__version__}")
-    passed = [check_file(path) for path in paths]
-    print("全部通过 · all passed" if all(passed) else "还有没过的 · not all passed yet")
-    return 0 if all(passed) else 1
-
+CHECKER = Checker(
+    {file: {name: partial(check_method if name in VIEWS else check_function, name=name)
+            for name in names} for file, names in FUNCTIONS.items()},
+    needs={"contiguous_strides": ["packed_strides"],
+           "result_strides": ["packed_strides", "contiguous_strides", "broadcast_strides"]},
+    imports={"mini_tensor": ["mini_tensor_layout.py"]})
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(CHECKER.main(compared_with(torch)))

@@ -1,15 +1,16 @@
 """检查补完的 Scalar · Check a Scalar that you have completed.
 
-    python3 check_scalar.py                 every pytorch_deep_dive_*.py beside this file
+    python3 check_scalar.py                 every practice file beside this file
     python3 check_scalar.py FILE …
 
 The exit status is 0 if all checks pass. What you wrote is compared with torch, or, where torch is
 not installed, with the numbers that torch gave.
 """
-import importlib.util
 import math
 import sys
-from pathlib import Path
+from functools import partial
+
+from exercise_harness import Checker, Differs, claim, compared_with
 
 try:
     import torch
@@ -54,16 +55,10 @@ def expected(case):
     return [result.item(), *(leaf.grad.item() for leaf in leaves)]
 
 
-def same(what, found, number):
+def close(what, found, number):
     """Stop with one line unless the number found is the one expected."""
     if not (isinstance(found, float) and math.isclose(found, number, rel_tol=1e-9)):
-        raise AssertionError(f"{what}: expected {number}, found {found}")
-
-
-def claim(what, holds):
-    """Stop with one line unless what is claimed holds."""
-    if not holds:
-        raise AssertionError(f"not so: {what}")
+        raise Differs(f"{what}: expected {number}, found {found}")
 
 
 # --- one check for each function -------------------------------------------------------------
@@ -76,17 +71,17 @@ def check_unary(module, name):
         claim(f"{case} is a Scalar made from its operand",
               isinstance(result, module.Scalar) and result.left is leaf)
         value, derivative = expected(case)
-        same(case, result.data, value)
-        same(f"derivative of {case}", result.dleft, derivative)
+        close(case, result.data, value)
+        close(f"derivative of {case}", result.dleft, derivative)
 
 
 def check_zero_grad(module):
     first, second, other = (module.Scalar(1.0) for _ in range(3))
     first.grad = second.grad = other.grad = 5.0
     module.zero_grad([first, second])
-    same("the first grad", first.grad, 0.0)
-    same("the second grad", second.grad, 0.0)
-    same("the grad of a Scalar not in the list", other.grad, 5.0)
+    close("the first grad", first.grad, 0.0)
+    close("the second grad", second.grad, 0.0)
+    close("the grad of a Scalar not in the list", other.grad, 5.0)
 
 
 def check_nodes(module):
@@ -111,7 +106,7 @@ def check_backward(module):
         leaves = [module.Scalar(v) for v in values]
         function(*leaves).backward()
         for leaf, name, gradient in zip(leaves, "ab", expected(case)[1:], strict=False):
-            same(f"{name}.grad of {case}", leaf.grad, gradient)
+            close(f"{name}.grad of {case}", leaf.grad, gradient)
     check_second_backward(module)
     zero = module.Scalar(0.0)
     (zero.log() * 0.0).backward()            # a zero gradient meets an infinite derivative
@@ -120,7 +115,7 @@ def check_backward(module):
     for _ in range(DEPTH):
         deep = deep + leaf
     deep.backward()
-    same(f"the grad after {DEPTH} additions", leaf.grad, DEPTH + 1.0)
+    close(f"the grad after {DEPTH} additions", leaf.grad, DEPTH + 1.0)
 
 
 def check_second_backward(module):
@@ -130,61 +125,18 @@ def check_second_backward(module):
     gradient = expected("(a * a) * a")[1]
     for times in (1, 2, 3):
         root.backward()
-        same(f"the grad of the leaf after {times} backward", a.grad, times * gradient)
-        same(f"the grad of a * a after {times} backward", square.grad, 2.0)
+        close(f"the grad of the leaf after {times} backward", a.grad, times * gradient)
+        close(f"the grad of a * a after {times} backward", square.grad, 2.0)
 
 
-CHECKS = {  # in the order in which they build on one another
-    "Scalar.sigmoid": lambda module: check_unary(module, "sigmoid"),
-    "Scalar.tanh": lambda module: check_unary(module, "tanh"),
-    "zero_grad": check_zero_grad,
-    "Scalar.nodes": check_nodes,
-    "Scalar.backward": check_backward,
-}
-
-
-# --- the program -----------------------------------------------------------------------------
-
-def load(path):
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def report(name, check, *arguments):
-    """Run a check, say in both languages how it went; whether it passed."""
-    try:
-        check(*arguments)
-    except Exception as error:  # whatever the reader's code raises is an answer
-        print(f"  没过 · fails   {name}: {type(error).__name__}: {error}")
-        return False
-    print(f"  通过 · passes  {name}")
-    return True
-
-
-def check_file(path):
-    """Whether every check passes on a file."""
-    print(path.name)
-    try:
-        module = load(path)
-    except Exception as error:
-        print(f"  读不进来 · cannot be loaded: {type(error).__name__}: {error}")
-        return False
-    passed = [report(name, check, module) for name, check in CHECKS.items()]
-    return all(passed)
-
-
-def main():
-    here = Path(__file__).parent
-    paths = [Path(name) for name in sys.argv[1:]] or sorted(here.glob("pytorch_deep_dive_*.py"))
-    if not paths:
-        print("没有要检查的文件 · no file to check: put pytorch_deep_dive_*.py beside this one")
-        return 1
-    passed = [check_file(path) for path in paths]
-    print("全部通过 · all passed" if all(passed) else "还有没过的 · some checks fail")
-    return 0 if all(passed) else 1
-
+CHECKER = Checker(
+    {"pytorch_deep_dive": {
+        "Scalar.sigmoid": partial(check_unary, name="sigmoid"),
+        "Scalar.tanh": partial(check_unary, name="tanh"),
+        "zero_grad": check_zero_grad,
+        "Scalar.nodes": check_nodes,
+        "Scalar.backward": check_backward}},
+    needs={"Scalar.backward": ["Scalar.sigmoid", "Scalar.tanh", "zero_grad", "Scalar.nodes"]})
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(CHECKER.main(compared_with(torch)))

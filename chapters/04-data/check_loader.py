@@ -6,8 +6,6 @@
 The exit status is 0 if all checks pass. It needs torch, and Linux or macOS. Each function is
 checked in a process of its own, which ends after LIMIT seconds, with all that it started.
 """
-import importlib.util
-import inspect
 import itertools
 import os
 import signal
@@ -15,8 +13,9 @@ import sys
 import time
 from contextlib import contextmanager, suppress
 from multiprocessing import Pipe, get_context
-from pathlib import Path
 from types import SimpleNamespace
+
+from exercise_harness import Checker, Differs, claim
 
 try:
     import torch
@@ -30,16 +29,6 @@ def same(what, found, wanted):
     """Stop with one line unless what is found is what is wanted."""
     if found != wanted:
         raise Differs(f"{what}: expected {wanted}; found {found}")
-
-
-def claim(what, holds):
-    """Stop with one line unless what is claimed holds."""
-    if not holds:
-        raise Differs(f"not so: {what}")
-
-
-class Differs(Exception):
-    """The reader's code does something else; the message is one line."""
 
 
 @contextmanager
@@ -344,25 +333,6 @@ def check_reserve(module):
     same("`used` after that was refused", slot.used, used)
 
 
-CHECKS = {  # file -> its functions, in the order in which they build on one another
-    "mini_loader": {"WithWorkers.dispatch": check_dispatch,
-                    "WithWorkers.next_reply": check_next_reply},
-    "mini_loader_worker": {"MapFetcher.__call__": check_map_fetcher,
-                           "IterableFetcher.__call__": check_iterable_fetcher},
-    "mini_loader_pool": {"Pool.replace": check_replace},
-    "mini_loader_slots": {"Slot.reserve": check_reserve},
-}
-NEEDS = {  # function -> those of the same file that it calls, as the companion has it
-    "WithWorkers.next_reply": ["WithWorkers.dispatch"],
-}
-IMPORTS = {  # file -> what must lie beside it
-    "mini_loader": ["mini_loader_worker.py", "mini_loader_pool.py", "mini_loader_slots.py"],
-    "mini_loader_worker": ["mini_loader_slots.py"],
-    "mini_loader_pool": ["mini_loader_worker.py", "mini_loader_slots.py"],
-    "mini_loader_slots": [],
-}
-
-
 # --- a process for each check ----------------------------------------------------------------
 
 def apart(function, *arguments):
@@ -402,91 +372,22 @@ def run_in_child(pipe, function, arguments):
         os._exit(0)
 
 
-def load(path):
-    sys.path.insert(0, str(path.parent))  # the files beside it that it imports
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def unwritten(path, companion):
-    """The functions that still have a line to be filled in, or the whole body; or a line."""
-    try:
-        module, found = load(path), []
-        for name in CHECKS[companion]:
-            owner, method = name.split(".")
-            text = inspect.getsource(getattr(getattr(module, owner), method))
-            if "...  # blank" in text or "is yours to write" in text:
-                found.append(name)
-    except BaseException as error:  # whatever the reader's file raises is an answer
-        missing = [name for name in IMPORTS[companion] if not path.with_name(name).is_file()]
-        if isinstance(error, ModuleNotFoundError) and f"{error.name}.py" in missing:
-            return f"missing beside {path.name}: download {' and '.join(missing)}"
-        return f"{type(error).__name__}: {error}"
-    return found
-
-
-def outcome(path, check):
-    """None if the check passes, else why not, in a line."""
-    try:
-        check(load(path))
-    except BaseException as error:  # whatever the reader's code raises is an answer
-        kind = "" if isinstance(error, Differs) else f"{type(error).__name__}: "
-        return " ".join(f"{kind}{error}".split())
-    return None
-
-
-# --- the program -----------------------------------------------------------------------------
-
-def report(path, name, check, passed):
-    """Run the check of a function, say in both languages how it went; whether it passed.
-
-    `passed` says how the functions before it went: one that needs another waits for it.
-    """
-    if needed := [other for other in NEEDS.get(name, []) if not passed[other]]:
-        print(f"  先等 · waits   {name}: needs {', '.join(needed)} first")
-        return False
-    why = apart(outcome, path, check)
-    print(f"  通过 · passes  {name}" if why is None else f"  没过 · fails   {name}: {why}")
-    return why is None
-
-
-def check_file(path):
-    """Whether every check passes on a file."""
-    print(path.name)
-    path = path.resolve()
-    known = [name for name in CHECKS if path.stem == name or path.stem.startswith(f"{name}_")]
-    if not known or path.suffix != ".py" or not path.is_file():
-        print(f"  没有这个文件 · no such file: {path}; name a practice file, mini_loader_*.py")
-        return False
-    companion = max(known, key=len)
-    blank = apart(unwritten, path, companion)
-    if isinstance(blank, str):
-        print(f"  读不进来 · cannot be loaded: {blank}")
-        return False
-    passed = {}
-    for name, check in CHECKS[companion].items():
-        if name in blank:
-            print(f"  待写 · still to write  {name}")
-        passed[name] = name not in blank and report(path, name, check, passed)
-    return all(passed.values())
-
-
-def main():
-    here = Path(__file__).resolve().parent
-    if torch is None or not hasattr(os, "fork"):
-        print("要装 torch，要用 Linux 或 macOS · this needs torch, and Linux or macOS")
-        return 1
-    paths = [Path(name) for name in sys.argv[1:]] or sorted(
-        path for end in ("blanks", "from_tests") for path in here.glob(f"mini_loader*_{end}.py"))
-    if not paths:
-        print("没有要检查的文件 · no file to check: put mini_loader_blanks.py beside this one")
-        return 1
-    passed = [check_file(path) for path in paths]
-    print("全部通过 · all passed" if all(passed) else "还有没过的 · not all passed yet")
-    return 0 if all(passed) else 1
-
+CHECKER = Checker(
+    {"mini_loader": {"WithWorkers.dispatch": check_dispatch,
+                     "WithWorkers.next_reply": check_next_reply},
+     "mini_loader_worker": {"MapFetcher.__call__": check_map_fetcher,
+                            "IterableFetcher.__call__": check_iterable_fetcher},
+     "mini_loader_pool": {"Pool.replace": check_replace},
+     "mini_loader_slots": {"Slot.reserve": check_reserve}},
+    needs={"WithWorkers.next_reply": ["WithWorkers.dispatch"]},
+    imports={"mini_loader": ["mini_loader_worker.py", "mini_loader_pool.py",
+                             "mini_loader_slots.py"],
+             "mini_loader_worker": ["mini_loader_slots.py"],
+             "mini_loader_pool": ["mini_loader_worker.py", "mini_loader_slots.py"]},
+    run=apart)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    if torch is None or not hasattr(os, "fork"):
+        print("要装 torch，要用 Linux 或 macOS · this needs torch, and Linux or macOS")
+        sys.exit(1)
+    sys.exit(CHECKER.main())

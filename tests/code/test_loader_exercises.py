@@ -33,7 +33,8 @@ def told(check, tmp_path, capsys):
 
 @pytest.mark.parametrize("companion", list(SOURCES))
 def test_the_solution_passes(told, check, companion):
-    assert told(companion, SOURCES[companion]) == dict.fromkeys(check.CHECKS[companion], "passes")
+    names = check.CHECKER.checks[companion]
+    assert told(companion, SOURCES[companion]) == dict.fromkeys(names, "passes")
 
 
 def test_the_list_fades_from_worked_over_blanks_to_tests_alone():
@@ -44,21 +45,22 @@ def test_the_list_fades_from_worked_over_blanks_to_tests_alone():
 
 
 def test_every_function_of_the_list_is_checked_and_no_other(check):
-    assert {name for names in check.CHECKS.values() for name in names} == set(EXERCISES.homes)
-    for companion, names in check.CHECKS.items():
+    checks = check.CHECKER.checks
+    assert {name for names in checks.values() for name in names} == set(EXERCISES.homes)
+    for companion, names in checks.items():
         assert all(EXERCISES.homes[name].stem == companion for name in names)
         beside = [file.name for file in EXERCISES.imports(CODE / f"{companion}.py")]
-        assert check.IMPORTS[companion] == beside
+        assert check.CHECKER.imports.get(companion, []) == beside
 
 
 def test_what_a_function_needs_is_what_it_calls(check):
-    for names in check.CHECKS.values():
+    for names in check.CHECKER.checks.values():
         methods = {name.split(".")[1]: name for name in names}
         for place, name in enumerate(names):
             tree = faded._find(ast.parse(SOURCES[EXERCISES.homes[name].stem]), name)
             called = {methods[node.attr] for node in ast.walk(tree)
                       if isinstance(node, ast.Attribute) and node.attr in methods}
-            assert sorted(check.NEEDS.get(name, [])) == sorted(called), name
+            assert sorted(check.CHECKER.needs.get(name, [])) == sorted(called), name
             assert called <= set(list(names)[:place])
 
 

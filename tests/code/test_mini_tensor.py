@@ -13,8 +13,8 @@ import torch
 
 import mini_tensor
 import mini_tensor_layout
-import mini_tensor_ops
 import mini_tensor_tour
+import tour
 from tests.helpers import tensor_chains as chains
 from tests.helpers.tensor_chains import Chain, Disagreement, layout
 
@@ -142,15 +142,15 @@ WRONG_RULES = [
     (mini_tensor_layout, "fastest_first", sorted_by_stride),
     (mini_tensor_layout, "compare", no_tie_by_size),
     (mini_tensor_layout, "shared_strides", lambda sizes, operands: None),
-    (mini_tensor_ops, "result_strides",
+    (mini_tensor, "result_strides",
      lambda *o: mini_tensor_layout.contiguous_strides(
          mini_tensor_layout.broadcast_shapes(*(t.shape for t in o)))),
-    (mini_tensor_ops, "assert_no_internal_overlap", lambda output: None),
-    (mini_tensor_ops, "assert_no_internal_overlap", refuse_any_stride_0),
-    (mini_tensor_ops, "assert_no_internal_overlap", refuse_every_shared_cell),
-    (mini_tensor_ops, "assert_no_partial_overlap", lambda output, operand: None),
-    (mini_tensor_ops, "assert_no_partial_overlap", refuse_true_overlap),
-    (mini_tensor_ops.Operators, "__setitem__", setitem_fills_a_number),
+    (mini_tensor, "assert_no_internal_overlap", lambda output: None),
+    (mini_tensor, "assert_no_internal_overlap", refuse_any_stride_0),
+    (mini_tensor, "assert_no_internal_overlap", refuse_every_shared_cell),
+    (mini_tensor, "assert_no_partial_overlap", lambda output, operand: None),
+    (mini_tensor, "assert_no_partial_overlap", refuse_true_overlap),
+    (mini_tensor.Tensor, "__setitem__", setitem_fills_a_number),
     (mini_tensor.Tensor, "clone", row_major_clone),
     (mini_tensor.Tensor, "reshape", reshape_always_copies),
 ]
@@ -422,8 +422,8 @@ def test_the_tour_shows_what_torch_does():
     theirs["shares_storage"] = lambda a, b: (
         a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr())
     for code, *_ in mini_tensor_tour.STEPS:
-        shown = mini_tensor_tour.show(code, ours)
-        assert shown.startswith("RuntimeError: ") == mini_tensor_tour.show(
+        shown = tour.show(code, ours)
+        assert shown.startswith("RuntimeError: ") == tour.show(
             code, theirs).startswith("RuntimeError: ")
     assert all(layout(ours[name]) == layout(theirs[name]) for name in "xye")
     assert all(ours[name].tolist() == theirs[name].tolist() for name in "xye")

@@ -36,12 +36,14 @@ def told(check, tmp_path, capsys):
 
 @pytest.mark.parametrize("companion", ["mini_tensor", "mini_tensor_layout"])
 def test_the_solution_passes(told, check, companion):
-    assert told(companion, SOURCES[companion]) == dict.fromkeys(check.CHECKS[companion], "passes")
+    names = check.CHECKER.checks[companion]
+    assert told(companion, SOURCES[companion]) == dict.fromkeys(names, "passes")
 
 
 def test_every_function_of_the_list_is_checked_and_no_other(check):
-    assert {name for names in check.CHECKS.values() for name in names} == set(EXERCISES.homes)
-    for companion, names in check.CHECKS.items():
+    checks = check.CHECKER.checks
+    assert {name for names in checks.values() for name in names} == set(EXERCISES.homes)
+    for companion, names in checks.items():
         assert all(EXERCISES.homes[name].stem == companion for name in names)
 
 
@@ -55,15 +57,15 @@ def test_what_is_cut_is_reported_as_still_to_write(told, name, companion, text):
 
 def test_what_a_function_needs_is_what_it_calls():
     check = load(EXERCISES.check)
-    for companion, names in check.CHECKS.items():
+    for companion, names in check.CHECKER.checks.items():
         text = SOURCES[companion]
         for place, name in enumerate(names):
             calls = {node.func.id for node in ast.walk(faded._find(ast.parse(text), name))
                      if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-            assert sorted(check.NEEDS.get(name, [])) == sorted(calls & set(names)), name
-            assert calls & set(names) <= set(names[:place]), name
+            assert sorted(check.CHECKER.needs.get(name, [])) == sorted(calls & set(names)), name
+            assert calls & set(names) <= set(list(names)[:place]), name
         beside = [file.name for file in EXERCISES.imports(CODE / f"{companion}.py")]
-        assert check.IMPORTS[companion] == beside
+        assert check.CHECKER.imports.get(companion, []) == beside
 
 
 def test_a_function_waits_for_the_one_that_is_still_to_write(told):
@@ -167,7 +169,7 @@ def test_a_view_rule_that_asks_for_contiguity_fails(told):
 def view_strides(sizes, strides, shape):
     return contiguous_strides(shape) if strides == contiguous_strides(sizes) else None
 """
-    before = SOURCES["mini_tensor"].partition("# --- 5.")[0]
+    before = SOURCES["mini_tensor"].partition("# --- 7.")[0]
     assert told("mini_tensor", before + body)["view_strides"] == "fails"
 
 
@@ -177,7 +179,7 @@ def view_strides(sizes, strides, shape, rule=view_strides):
     found = rule(sizes, strides, shape)
     return found and tuple(7 if n == 1 else s for n, s in zip(shape, found))
 """
-    text = SOURCES["mini_tensor"].partition("# --- 6.")[0] + body
+    text = SOURCES["mini_tensor"].partition("# --- 9.")[0] + body
     assert told("mini_tensor", text)["view_strides"] == "passes"
 
 
@@ -234,7 +236,7 @@ def run(*arguments, folder="/"):
 def test_the_files_work_alone_in_a_folder(folder):
     names = set(faded.files(LIST))
     assert names == {
-        "mini_tensor.py", "mini_tensor_layout.py", "mini_tensor_ops.py", "check_mini_tensor.py",
+        "mini_tensor.py", "mini_tensor_layout.py", "check_mini_tensor.py",
         "mini_tensor_blanks.py", "mini_tensor_layout_blanks.py", "mini_tensor_from_tests.py",
         "mini_tensor_layout_from_tests.py"}
     for name in ("mini_tensor_blanks.py", "mini_tensor_from_tests.py", "mini_tensor.py"):
@@ -278,13 +280,12 @@ def test_a_practice_file_needs_only_what_it_imports(folder):
     (folder / "mini_tensor.py").unlink()
     script = folder / "check_mini_tensor.py"
     assert run(script, folder / "mini_tensor_blanks.py").returncode == 0
-    (folder / "mini_tensor_ops.py").unlink()
     (folder / "mini_tensor_layout.py").unlink()
     assert run(script, folder / "mini_tensor_layout_blanks.py").returncode == 0
     done = run(script, folder / "mini_tensor_blanks.py")
     assert (done.returncode, done.stderr) == (1, "")
     assert ("cannot be loaded: missing beside mini_tensor_blanks.py: download "
-            "mini_tensor_layout.py and mini_tensor_ops.py\n") in done.stdout
+            "mini_tensor_layout.py\n") in done.stdout
 
 
 @pytest.mark.parametrize("name", ["mini_tensor_blank.py", "notes.txt", "."])
@@ -305,7 +306,7 @@ def test_what_was_expected_is_labelled(check, tmp_path, capsys):
             ("mini_tensor_layout", "return (0,) * missing", "return (1,) * missing"),
             ("mini_tensor_layout", "return first if same", "return None if same")]:
         (tmp_path / f"{companion}_blanks.py").write_text(SOURCES[companion].replace(old, new))
-        check.check_file(tmp_path / f"{companion}_blanks.py")
+        check.CHECKER.check_file(tmp_path / f"{companion}_blanks.py")
     told = capsys.readouterr().out
     assert ("fails   Tensor.slice: slice(0, slice(1, 3, None)) of size (4, 6), stride (6, 1), "
             "offset 3: expected size (2, 6), stride (6, 1), offset 9; found size (2, 6), "
@@ -348,14 +349,14 @@ def test_the_page_names_each_function_beside_the_file_it_is_written_in(listing):
 
 def test_the_page_says_what_is_imported_and_what_is_a_solution(listing):
     how, where = listing.select("p .lang-en")
-    assert links(how) == ["check_mini_tensor.py", "mini_tensor_layout.py", "mini_tensor_ops.py"]
+    assert links(how) == ["check_mini_tensor.py", "mini_tensor_layout.py"]
     assert links(where) == ["mini_tensor.py", "mini_tensor_layout.py"]
-    assert ("Put mini_tensor_layout.py and mini_tensor_ops.py there too, for the imports in "
+    assert ("Put mini_tensor_layout.py there too, for the imports in "
             "mini_tensor_blanks.py and mini_tensor_from_tests.py.") in how.get_text()
     assert ("it holds the answers of mini_tensor_layout_blanks.py and "
             "mini_tensor_layout_from_tests.py") in where.get_text()
     chinese = listing.select_one("p .lang-zh").get_text()
-    assert "还要导入 mini_tensor_layout.py 和 mini_tensor_ops.py" in chinese
+    assert "还要导入 mini_tensor_layout.py" in chinese
 
 
 def test_a_companion_of_one_file_imports_nothing_of_the_book():

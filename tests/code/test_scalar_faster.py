@@ -7,11 +7,11 @@ import random
 import sys
 
 import pytest
+
 import scalar_c
 import scalar_fused
 import scalar_mlp
 import scalar_trace
-
 from pytorch_deep_dive import Scalar
 from tests.helpers import scalar_graphs as graphs
 

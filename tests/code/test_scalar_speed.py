@@ -7,8 +7,8 @@ import json
 import random
 
 import pytest
-import scalar_mlp
 
+import scalar_mlp
 from benchmarks import scalar_speed
 from book.pipeline.paths import RESULTS
 from pytorch_deep_dive import Scalar

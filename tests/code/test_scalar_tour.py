@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-import scalar_tour
 
 import pytorch_deep_dive as deep_dive
+import scalar_tour
 from pytorch_deep_dive import Scalar
 
 COMPANION = Path(__file__).parents[2] / "code" / "pytorch_deep_dive.py"

@@ -1,16 +1,15 @@
 """Faded forms: only what the list names is cut, and the check tells what is not written yet."""
 
 import ast
-import importlib.util
 import shutil
 import subprocess
 import sys
 
 import pytest
-import torch
 
 from book.pipeline.notebooks import faded
 from book.pipeline.paths import CHAPTERS, CODE
+from tests.helpers.exercise_checks import put_back
 
 LISTS = sorted(CHAPTERS.glob("*/exercises.yaml"))
 CHAPTER = CHAPTERS / "02-autograd"
@@ -145,7 +144,8 @@ def test_a_wrong_list_is_named_in_one_line_and_nothing_is_written(tmp_path, old,
 def test_the_files_of_every_chapter_are_python_and_differ_from_the_companion_by_their_cuts(path):
     exercises, made = faded.read(path), faded.files(path)
     originals = {}
-    for file in (*exercises.companions, exercises.check):
+    assert made.pop(exercises.check.name)
+    for file in exercises.companions:
         assert made.pop(file.name) == file.read_text(encoding="utf-8")
         originals[file] = file.read_text(encoding="utf-8")
     cut = {exercises.file(form, companion): originals[companion]
@@ -161,12 +161,10 @@ def test_the_files_of_every_chapter_are_python_and_differ_from_the_companion_by_
 def test_a_function_is_cut_in_the_companion_it_is_in():
     path = CHAPTERS / "01-tensors/exercises.yaml"
     exercises, made = faded.read(path), faded.files(path)
-    assert len(exercises.companions) == 3
+    assert len(exercises.companions) == 2
     needed = {file.name: [other.name for other in exercises.imports(file)]
               for file in exercises.companions}
-    assert needed == {"mini_tensor.py": ["mini_tensor_layout.py", "mini_tensor_ops.py"],
-                      "mini_tensor_ops.py": ["mini_tensor_layout.py"],
-                      "mini_tensor_layout.py": []}
+    assert needed == {"mini_tensor.py": ["mini_tensor_layout.py"], "mini_tensor_layout.py": []}
     assert [file.name for file in exercises.solutions()] == [
         "mini_tensor.py", "mini_tensor_layout.py"]
     for exercise in exercises.functions:
@@ -182,9 +180,9 @@ def test_a_function_is_cut_in_the_companion_it_is_in():
     ("Tensor.slice", "Tensor.slices", "no function 'Tensor.slices' in the companion; near to it: "
                                       "Tensor.slice"),
     ("name: packed_strides", "name: packed_stride", "near to it: packed_strides"),
-    ("mini_tensor_ops.py]", "mini_tensor.py]",
+    ("mini_tensor_layout.py]", "mini_tensor_layout.py, mini_tensor.py]",
      "'Tensor.permute' is in mini_tensor.py and mini_tensor.py; choose a function"),
-    ("mini_tensor_ops.py]", "mini_tensor_op.py]", "no file code/mini_tensor_op.py; name one"),
+    ("mini_tensor_layout.py]", "mini_tensor_op.py]", "no file code/mini_tensor_op.py; name one"),
 ])
 def test_a_wrong_list_of_several_companions_is_named_in_one_line(tmp_path, old, new, what):
     chapter = CHAPTERS / "01-tensors"
@@ -237,137 +235,23 @@ def test_the_list_of_the_engine_fades_from_worked_over_blanks_to_tests_alone():
     assert any(len(exercise.lines) in range(3, 7) for exercise in EXERCISES)
 
 
-# ---- the check ---------------------------------------------------------------------------------
-
-def load(path):
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(params=["with torch", "without torch"])
-def check(request, monkeypatch):
-    module = load(CHAPTER / "check_scalar.py")
-    monkeypatch.setattr(module, "DEPTH", 5_000)  # beyond any recursion limit, and quick
-    if request.param == "without torch":
-        monkeypatch.setattr(module, "torch", None)
-    return module
+def test_the_check_of_a_reader_is_one_file_with_the_harness_below_what_it_checks():
+    for path in LISTS:
+        exercises = faded.read(path)
+        text = faded.files(path)[exercises.check.name]
+        assert "exercise_harness import" not in text
+        assert text.index("\ndef check_") < text.index("\nclass Checker:") < text.index("CHECKER =")
+        assert text.startswith(exercises.check.read_text(encoding="utf-8")[:200])
 
 
-@pytest.fixture
-def failing(check, tmp_path, capsys):
-    """The functions that the check reports as failing in an engine of this text."""
-    def run_check(text):
-        (tmp_path / "engine.py").write_text(text, encoding="utf-8")
-        passed = check.check_file(tmp_path / "engine.py")
-        lines = capsys.readouterr().out.splitlines()[1:]
-        assert len(lines) == len(check.CHECKS)
-        assert all(line.startswith(("  通过 · passes  ", "  没过 · fails   ")) for line in lines)
-        found = [line.split()[3].rstrip(":") for line in lines if "没过" in line]
-        assert passed == (not found)
-        return found
-    return run_check
-
-
-def cuts():
-    """(name, engine with one function cut), once for each body and each single line."""
-    for exercise in EXERCISES:
-        if exercise.form != "worked":
-            yield exercise.name, faded.fade(ENGINE, exercise.name, "tests")
-        for line in exercise.lines:
-            yield exercise.name, faded.fade(ENGINE, exercise.name, "blanks", [line])
-
-
-def test_the_engine_itself_passes(failing):
-    assert failing(ENGINE) == []
-
-
-@pytest.mark.parametrize(("name", "text"), list(cuts()))
-def test_what_is_cut_fails_by_its_name(failing, name, text):
-    assert failing(text)[0] == name
-
-
-def test_a_cut_file_passes_once_the_original_lines_are_back(failing):
-    made = faded.files(LIST)
-    for form in faded.CUT:
-        text = made[f"pytorch_deep_dive_{faded.CUT[form]}.py"]
-        assert failing(text)
-        kept, original = text.splitlines(), ENGINE.splitlines()
-        assert len(kept) == len(original) or form == "tests"
-        for exercise in EXERCISES:
-            if exercise.form == form:
-                text = put_back(text, exercise.name, ENGINE)
-        assert text == ENGINE
-        assert failing(text) == []
-
-
-def put_back(text, name, original):
-    """The function of the original in place of the one of the same name."""
-    pieces = []
-    for source in (text, original):
-        function = faded._find(ast.parse(source), name)
-        pieces.append((source.splitlines(keepends=True), function))
-    (lines, here), (originals, there) = pieces
-    lines[here.lineno - 1:here.end_lineno] = originals[there.lineno - 1:there.end_lineno]
-    return "".join(lines)
-
-
-@pytest.mark.parametrize(("old", "new", "name"), [
-    ("(1 - t) * (1 + t)", "1 - t", "Scalar.tanh"),
-    ("(1 - s) * s", "1 - s", "Scalar.sigmoid"),
-    ("reverse=True", "reverse=False", "Scalar.nodes"),
-    ("found.add(operand)", "found.add(node)", "Scalar.nodes"),
-    ("found, todo = {self}, [self]", "found, todo = set(), [self]", "Scalar.nodes"),
-    ("leaf.grad += before", "leaf.grad = leaf.grad", "Scalar.backward"),
-    ("        zero_grad(nodes)\n", "", "Scalar.backward"),
-    ("node.left.grad += g", "node.left.grad = g", "Scalar.backward"),
-    ("node.right.grad += g * node.dright", "node.right.grad += node.dright", "Scalar.backward"),
-    ("        self.grad = 1.0\n", "", "Scalar.backward"),
-    ("if node.dleft is not None", "if g and node.dleft is not None", "Scalar.backward"),
+@pytest.mark.parametrize(("old", "new", "what"), [
+    ("from exercise_harness import Checker", "from harness import Checker", "imports"),
+    ("CHECKER = Checker(", "checker = Checker(", "ends with CHECKER"),
+    ("def close(", "def outcome(", "also defines outcome; rename it"),
 ])
-def test_a_usual_mistake_fails_by_its_name(failing, old, new, name):
-    assert ENGINE.count(old) == 1
-    assert failing(ENGINE.replace(old, new))[0] == name
-
-
-def test_a_walk_that_calls_itself_fails_on_the_deep_graph(failing):
-    recursive = """
-def walk(node):
-    operands = [x for x in (node.left, node.right) if isinstance(x, Scalar)]
-    return set().union({node}, *map(walk, operands))
-
-Scalar.nodes = lambda self: sorted(walk(self), key=lambda node: -node.number)
-"""
-    assert failing(ENGINE.partition("# --- 5.")[0] + recursive) == ["Scalar.backward"]
-
-
-def test_stored_numbers_are_those_of_torch():
-    check = load(CHAPTER / "check_scalar.py")
-    assert check.torch is torch
-    assert set(check.NUMBERS) == set(check.CASES)
-    for case, numbers in check.NUMBERS.items():
-        assert numbers == pytest.approx(check.expected(case), rel=1e-12)
-
-
-@pytest.mark.slow
-def test_the_program_tells_by_its_status_what_passes(tmp_path):
-    for name, text in faded.files(LIST).items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    (tmp_path / "torch.py").write_text("raise ImportError\n")  # a machine without torch
-    script = tmp_path / "check_scalar.py"
-    assert run(script, tmp_path / "pytorch_deep_dive.py").returncode == 0
-    done = run(script, folder="/")
-    assert done.returncode == 1
-    assert done.stdout.count("fails   Scalar.backward") == 2
-    assert done.stdout.splitlines()[-1] == "还有没过的 · some checks fail"
-
-    (tmp_path / "pytorch_deep_dive_blanks.py").write_text("def broken(:\n")
-    done = run(script)
-    assert done.returncode == 1
-    assert "cannot be loaded: SyntaxError" in done.stdout
-    assert done.stderr == ""
-    for end in faded.CUT.values():
-        (tmp_path / f"pytorch_deep_dive_{end}.py").unlink()
-    done = run(script)
-    assert (done.returncode, done.stdout.count("no file to check")) == (1, 1)
+def test_a_check_that_the_harness_does_not_fit_is_refused_in_one_line(old, new, what):
+    text = (CHAPTER / "check_scalar.py").read_text(encoding="utf-8")
+    assert old in text
+    with pytest.raises(faded.FadeError, match=what) as caught:
+        faded.with_harness(text.replace(old, new))
+    assert "\n" not in str(caught.value)

@@ -21,6 +21,7 @@ from __future__ import annotations
 import ast
 import difflib
 import io
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,8 @@ from book.pipeline.notebooks.blanks import COUNT, blank
 from book.pipeline.paths import CODE, relative
 
 CUT = {"blanks": "blanks", "tests": "from_tests"}  # forms that make a file -> end of its name
+HARNESS = CODE / "exercise_harness.py"  # what the checks of all chapters share
+IMPORT = re.compile(rf"^from {HARNESS.stem} import .*\n\n?", re.M)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -140,7 +143,8 @@ def files(path: Path) -> dict[str, str]:
     """What a reader downloads, file name -> text: companions, check, a file for each cut."""
     exercises = read(path)
     made = {file.name: file.read_text(encoding="utf-8")
-            for file in (*exercises.companions, exercises.check)}
+            for file in exercises.companions}
+    made[exercises.check.name] = with_harness(exercises.check.read_text(encoding="utf-8"))
     try:
         for form in CUT:
             for companion in exercises.cut(form):
@@ -154,6 +158,28 @@ def files(path: Path) -> dict[str, str]:
     except FadeError as error:
         raise FadeError(f"{relative(path)}: {error}") from None
     return made
+
+
+def with_harness(check: str) -> str:
+    """A check in one file: the text of the harness before its last lines, in place of the import.
+
+    What is checked stays on top, for a reader who has only the tests to go by.
+    """
+    harness = HARNESS.read_text(encoding="utf-8").split('"""', 2)[2].strip()
+    checks, imported = IMPORT.subn("", check)
+    top, program, last = checks.partition("CHECKER = ")
+    if imported != 1 or not program:
+        raise FadeError(f"a check imports {HARNESS.stem} once and ends with CHECKER = Checker(...)")
+    if twice := _defined(top) & _defined(harness):
+        raise FadeError(f"{HARNESS.name} also defines {', '.join(sorted(twice))}; rename it")
+    title = f"# --- the program, from {HARNESS.name} ".ljust(95, "-")
+    return f"{top}{title}\n\n{harness}\n\n\n{program}{last}"
+
+
+def _defined(source: str) -> set[str]:
+    """The functions and classes at the top of a program."""
+    return {node.name for node in ast.parse(source).body
+            if isinstance(node, (*Function.__args__, ast.ClassDef))}
 
 
 # ---- the cut -----------------------------------------------------------------------------------

@@ -2,15 +2,14 @@
 
 In pytorch_deep_dive.py a Scalar is a value and a node of the graph at once. Here a Variable is a
 handle: it refers to a storage, which in-place operations change, and to the node that computed
-it. Nodes and the engine that runs them stand in scalar_engine.py. The rules of differentiation
+it. Nodes and the engine that runs them stand in variable_engine.py. The rules of differentiation
 are written with Variables, so a backward pass can be recorded like other arithmetic.
 """
 import math
 from operator import add, mul, neg, sub
 
-from scalar_engine import AccumulateGrad, Node, grad_mode, recording, run
-
 from pytorch_deep_dive import divide, exp, log, power, sigmoid
+from variable_engine import AccumulateGrad, Node, grad_mode, recording, run
 
 __all__ = ["Variable", "grad", "grad_mode"]
 

@@ -1,4 +1,4 @@
-"""The engine of scalar_variable.py: what nodes save, and the order in which they run.
+"""The engine of variable.py: what nodes save, and the order in which they run.
 
 Nodes know other nodes and what they saved. A gradient is anything that can be added.
 """

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 import torch
-from scalar_variable import Variable, grad, grad_mode
 
 from tests.helpers import scalar_graphs as graphs
+from variable import Variable, grad, grad_mode
 
 GRAPHS = 4_000
 IN_PLACE_PROGRAMS = 4_000
