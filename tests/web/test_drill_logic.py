@@ -13,13 +13,14 @@ from jsonschema import Draft202012Validator
 from book.extension import drill
 from book.pipeline.paths import ROOT
 from tests.helpers.card_examples import card
+from tests.helpers.depth import cases
 from tests.helpers.javascript import evaluate, run_node
 
 WEB = ROOT / "book" / "web" / "drill"
-SUITES = sorted((ROOT / "tests" / "drill").glob("*.test.mjs"))
+SUITES = sorted((ROOT / "tests" / "web" / "drill").glob("*.test.mjs"))
 SCHEMA = json.loads((WEB / "event.schema.json").read_text("utf-8"))
 EVENT = {"$ref": "#/$defs/event", "$defs": SCHEMA["$defs"]}
-SEQUENCES = 300
+SEQUENCES = cases(30)
 DAY = 86_400_000
 TURN = 4 * 3_600_000
 
@@ -79,7 +80,7 @@ def by_py_fsrs(history):
 @pytest.fixture(scope="module")
 def event():
     """A valid event, as the Node suites use it."""
-    source = (ROOT / "tests" / "drill" / "helpers.mjs").as_uri()
+    source = (ROOT / "tests" / "web" / "drill" / "helpers.mjs").as_uri()
     return in_javascript("events.js", f"(await import({json.dumps(source)})).event(1)")
 
 
@@ -97,8 +98,8 @@ def test_the_schedule_is_that_of_py_fsrs_to_four_decimals(event):
             # ts-fsrs rounds each step to 8 decimals, which shows in stabilities of years
             assert row == pytest.approx(expected, abs=5e-5, rel=1e-6), history
     same_day = sum(a[0] == b[0] for h in histories for a, b in itertools.pairwise(h))
-    assert same_day > 100  # the histories go through both formulas
-    assert sum(grade == 1 for history in histories for _, grade in history) > 100
+    assert same_day > SEQUENCES / 3  # the histories go through both formulas
+    assert sum(grade == 1 for history in histories for _, grade in history) > SEQUENCES / 3
 
 
 def test_the_parameters_are_those_of_py_fsrs():
@@ -181,21 +182,6 @@ def proved(**changes):
 def contents(root, docnames=frozenset()):
     files = drill.files(root, set(docnames))
     return {name: json.loads(text) for name, text in files.items()}
-
-
-def test_index_and_texts_of_every_committed_card_are_made():
-    files = contents(ROOT)
-    committed = {row["id"]: row for file in sorted((ROOT / "chapters").glob("*/cards.json"))
-                 for row in json.loads(file.read_text("utf-8"))["cards"]}
-    index = files[drill.INDEX]
-    assert [row["id"] for row in index["cards"]] == list(committed)
-    assert len(committed) > 10
-    for row in index["cards"]:
-        text = files[f"drill-cards/{row['chapter']}/{row['section']}.json"][row["id"]]
-        assert text["edition"] == committed[row["id"]]["digest"][:12]
-        assert len(text["points"]) == len(committed[row["id"]]["points"])
-        assert row["scored"] == (len(text["myths"]) > 0 and row["kind"] == "predict")
-    assert index["chapters"][0]["name"] == {"zh": "张量", "en": "Tensors"}
 
 
 def test_the_address_of_a_file_changes_with_its_text(tmp_path):

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { dayOf, zoneAt } from "../../book/web/drill/days.js";
+import { dayOf, zoneAt } from "../../../book/web/drill/days.js";
 
 const dayAt = (...local) => {
   const time = new Date(...local).getTime();

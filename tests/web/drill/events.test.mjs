@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { exportText, FORMAT, importText, merge, newId, problem, Refusal }
-  from "../../book/web/drill/events.js";
+  from "../../../book/web/drill/events.js";
 import { chance, event, uuid } from "./helpers.mjs";
 
 /** A random set of events; the same number always stands for the same event. */

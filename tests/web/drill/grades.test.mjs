@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { AGAIN, counted, EASY, GOOD, HARD, QUICK, suggested } from "../../book/web/drill/grades.js";
+import { AGAIN, counted, EASY, GOOD, HARD, QUICK, suggested } from "../../../book/web/drill/grades.js";
 
 const BUTTONS = [AGAIN, HARD, GOOD, EASY];
 const LEVELS = ["sure", "think", "guess"];

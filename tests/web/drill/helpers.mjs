@@ -1,6 +1,6 @@
 // What the tests of the drill's logic share: seeded chance, events and cards made to measure.
 
-import { SCHEDULER } from "../../book/web/drill/schedule.js";
+import { SCHEDULER } from "../../../book/web/drill/schedule.js";
 
 export const DAY = 86_400_000;
 export const MONDAY = Date.UTC(2026, 0, 5, 12); // noon in UTC, far from any turn of the day

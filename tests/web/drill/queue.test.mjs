@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { dayOf } from "../../book/web/drill/days.js";
-import { freshCards, plan } from "../../book/web/drill/queue.js";
-import { shuffled } from "../../book/web/drill/random.js";
-import { fold } from "../../book/web/drill/schedule.js";
+import { dayOf } from "../../../book/web/drill/days.js";
+import { freshCards, plan } from "../../../book/web/drill/queue.js";
+import { shuffled } from "../../../book/web/drill/random.js";
+import { fold } from "../../../book/web/drill/schedule.js";
 import { card, chance, DAY, event, MONDAY } from "./helpers.mjs";
 
 const TODAY = dayOf(MONDAY, 0);

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 
-import { shuffled } from "../../book/web/drill/random.js";
+import { shuffled } from "../../../book/web/drill/random.js";
 import { advance, elapsedOn, fold, intervals, PARAMETERS, SCHEDULER }
-  from "../../book/web/drill/schedule.js";
+  from "../../../book/web/drill/schedule.js";
 import { chance, DAY, event, MONDAY } from "./helpers.mjs";
 
 const graded = (...grades) => grades.map((grade, i) =>

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Deck } from "../../book/web/drill/deck.js";
-import { exportText, problem } from "../../book/web/drill/events.js";
-import { Session } from "../../book/web/drill/session.js";
-import { openStore } from "../../book/web/drill/store.js";
-import { notice } from "../../book/web/drill/texts.js";
+import { Deck } from "../../../book/web/drill/deck.js";
+import { exportText, problem } from "../../../book/web/drill/events.js";
+import { Session } from "../../../book/web/drill/session.js";
+import { openStore } from "../../../book/web/drill/store.js";
+import { notice } from "../../../book/web/drill/texts.js";
 import { card, event, MONDAY, uuid } from "./helpers.mjs";
 
 const both = (text) => ({ zh: text, en: text });
