@@ -16,6 +16,7 @@ from multiprocessing import process, util
 from pathlib import Path
 from unittest import mock
 
+NUMBER = re.compile(r"(?<![A-Za-z\d])\d+(?![A-Za-z\d])")
 SETTLING = 10.0  # seconds in which what seems to stay may go: other programs use /dev/shm, too
 HOLDINGS = {
     "processes": ("子孙进程", "descendant processes"),
@@ -72,16 +73,22 @@ def left_behind(before: dict[str, set[str]], own: Collection[int],
     while True:
         now = holdings()
         left = {kind: now[kind] - before[kind] for kind in HOLDINGS}
-        left["shared"] = {name for name in left["shared"] if maker(name) in {None, *own}}
+        left["shared"] = {name for name in left["shared"] if made_by(own, name)}
         if not any(left.values()) or time.monotonic() > deadline:
             return left
         time.sleep(0.1)
 
 
-def maker(name: str) -> int | None:
-    """Who made a file in /dev/shm, if its name says so, as that of torch's does."""
-    found = re.match(r"torch_(\d+)_", name)
-    return int(found[1]) if found else None
+def made_by(own: Collection[int], name: str) -> bool:
+    """Whether a file in /dev/shm is that of one of some processes: its name says so, as that of
+    torch's files and of marked semaphores does. Python's shared memory has nameless makers.
+    """
+    return name.startswith("psm_") or not set(own).isdisjoint(map(int, NUMBER.findall(name)))
+
+
+def mark_semaphores() -> None:
+    """The semaphores of multiprocessing, here and in what is started here, name this process."""
+    process.current_process()._config["semprefix"] = f"/mp-{os.getpid()}"
 
 
 @contextlib.contextmanager
@@ -92,7 +99,9 @@ def noting_processes() -> Iterator[set[int]]:
     def noted(one: process.BaseProcess) -> None:
         start(one)
         own.add(one.pid)
-    with mock.patch.object(process.BaseProcess, "start", noted):
+    with (mock.patch.object(process.BaseProcess, "start", noted),
+          mock.patch.dict(process.current_process()._config)):
+        mark_semaphores()
         yield own
 
 

@@ -1,6 +1,25 @@
 """What several suites need."""
 
+import os
+
 import pytest
+
+from book.pipeline.paths import RESULTS
+from tests.helpers import depth, floor
+
+
+def pytest_configure(config):
+    """The book is closed to tests of tools and companions; a full run can be recorded."""
+    config.pluginmanager.register(floor.Guard())
+    worker = hasattr(config, "workerinput")  # of xdist: its reports go to the one that writes
+    if os.environ.get("RECORD") and depth.depth() >= depth.FULL and not worker:
+        config.pluginmanager.register(depth.Record(RESULTS))
+
+
+@pytest.fixture
+def counted(record_property):
+    """`counted(claim, cases)`: so many random cases were compared."""
+    return lambda claim, cases: record_property(depth.COUNTED, (claim, cases))
 
 
 @pytest.fixture(scope="module")

@@ -258,9 +258,13 @@ def test_a_file_that_another_program_has_left_meanwhile_is_not_ours():
         started.start()
         started.join()
         with (shared_file("torch_{}_1_0", os.getppid()) as theirs,
+              shared_file("sem.mp-abcd{}") as semaphore,
+              shared_file(".org.browser.abcd{}") as browsers,
               shared_file("torch_{}_1_0", started.pid) as ours):
+            held = multiprocessing.get_context("spawn").Lock()
             left = leftovers.left_behind(before, own, 0.0)["shared"]
-    assert left & {theirs, ours} == {ours}
+            mine = f"sem.{held._semlock.name.strip('/')}"
+    assert left & {theirs, semaphore, browsers, ours, mine} == {ours, mine}
 
 
 @linux

@@ -26,6 +26,7 @@ from benchmarks import loader_chaos
 from book.pipeline.paths import CODE
 from mini_loader import DataLoader
 from tests.helpers import loader_datasets as datasets
+from tests.helpers.depth import cases, depth
 from tests.helpers.loader_cases import SAMPLERS, AtOnceSampler, Case, same
 from tests.helpers.loader_datasets import At, Draws, Killing, Numbers, Raising, Sleeping, Stream
 
@@ -33,7 +34,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")   
 
 METHODS = ["fork", *(pytest.param(method, marks=pytest.mark.slow)
                      for method in ("spawn", "forkserver"))]
-QUICK, CASES = 25, 400
+CASES = cases(50)
+FIRES = loader_chaos.scaled(50 * depth())      # at full depth a thousand kills under fork
 ENDLESS = 10**9
 
 
@@ -68,25 +70,16 @@ def numbers_of(batches):
 
 # ---- the same batches as torch -------------------------------------------------------------------
 
-def check_cases(seeds):
+def test_random_arguments_give_the_batches_of_torch(counted):
     seen = set()
-    for seed in seeds:
+    for seed in range(CASES):
         case = Case(seed)
         assert same(case.run(DataLoader), case.run(data.DataLoader)), vars(case)
         seen |= {case.sampler, case.mode, f"{case.workers} workers", type(case.dataset),
                  case.leave_early, case.workers_given.get("persistent_workers")}
-    return seen
-
-
-def test_random_arguments_give_the_batches_of_torch_quickly():
-    check_cases(range(QUICK))
-
-
-@pytest.mark.slow
-def test_many_random_arguments_give_the_batches_of_torch():
-    seen = check_cases(range(QUICK, QUICK + CASES))
     assert seen == {*SAMPLERS, "batches", "single", "batch_sampler", "0 workers", "1 workers",
                     "2 workers", None, True, False, Numbers, datasets.AtOnce}
+    counted("random arguments of mini_loader", CASES)
 
 
 @pytest.mark.parametrize("workers", [0, 1])
@@ -428,7 +421,7 @@ def test_a_slow_batch_times_out_and_nothing_stays():
     begin = time.monotonic()
     with pytest.raises(RuntimeError, match=r"batch 3 timed out after 0\.5 seconds"):
         list(batches)
-    assert 0.4 < time.monotonic() - begin < 5
+    assert 0.4 < time.monotonic() - begin < 50      # the sample takes 60
     assert not multiprocessing.active_children()
     assert list(batches) == []
 
@@ -494,10 +487,10 @@ def test_the_worker_with_fewer_tasks_gets_the_next_one():
 
 
 def test_statistics_count_batches_waits_and_restarts(tmp_path):
-    loader = DataLoader(At(Sleeping(5, 0.2)), num_workers=1)
+    loader, begin = DataLoader(At(Sleeping(5, 0.2)), num_workers=1), time.monotonic()
     assert len(list(loader)) == loader.statistics.batches == 20
     assert 1 <= loader.statistics.late <= 20
-    assert 0.1 < loader.statistics.waited < 5
+    assert 0.1 < loader.statistics.waited <= time.monotonic() - begin
     list(loader)
     assert loader.statistics.batches == 40
     assert loader.statistics.restarts == loader.statistics.resent == 0
@@ -531,12 +524,14 @@ def test_max_restarts_0_is_as_strict_as_torch(tmp_path):
     code = """
 import sys; from torch.utils import data; from tests.helpers.loader_datasets import At, Killing
 print(list(data.DataLoader(At(Killing(3, sys.argv[1])), num_workers=1)))
-"""                           # elsewhere: torch's handler of SIGCHLD may raise in any line
+"""
+    # In a program of its own: torch's handler of SIGCHLD may raise in any line, also while Python
+    # prints an error. Then it says "lost sys.stderr" and no more than the type of the error.
     done = subprocess.run([sys.executable, "-c", code, tmp_path / "more"], capture_output=True,
                           text=True, cwd=CODE.parent, check=False)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert re.search(r"^(RuntimeError: .*(exited unexpectedly|killed by signal)"
-                     r"|ConnectionResetError|EOFError)", done.stderr, re.MULTILINE)
+    assert (tmp_path / "more").read_text() == "1"
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    assert re.search("RuntimeError|ConnectionResetError|EOFError", done.stderr), done.stderr
 
 
 def test_a_worker_that_ends_by_itself_is_told_by_its_exit_code():
@@ -590,28 +585,18 @@ def test_a_forked_child_that_drops_its_copy_of_the_loader_harms_nobody():
 
 # ---- chaos ---------------------------------------------------------------------------------------
 
-def assert_unharmed(method, counts, workers):
-    assert counts["kills"] >= counts["restarts"] >= workers
-    assert counts["batches"] == counts["epochs"] * loader_chaos.BATCHES
-    none = dict.fromkeys(loader_chaos.FAULTS, 0)
-    assert {name: counts[name] for name in none} == none, method
-
-
-def test_a_hundred_killed_workers_lose_repeat_and_disorder_nothing():
-    fire = loader_chaos.METHODS["fork"]
-    assert_unharmed("fork", loader_chaos.chaos("fork", 100, fire), 100)
-
-
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks in /proc for what stays")
-@pytest.mark.parametrize("method", loader_chaos.METHODS)
-def test_killed_workers_lose_repeat_disorder_and_leave_nothing(method):
-    """Under fork a thousand."""
-    fire = loader_chaos.METHODS[method]
+@pytest.mark.parametrize("method", METHODS)
+def test_killed_workers_lose_repeat_disorder_and_leave_nothing(method, counted):
+    fire = FIRES[method]
     counts, left = loader_chaos.chaos_and_after(method, fire.kills, fire)
     print(f"\n{method}: {dict(counts)}")
-    assert_unharmed(method, counts, fire.kills)
+    assert counts["kills"] >= counts["restarts"] >= fire.kills
+    assert counts["batches"] == counts["epochs"] * loader_chaos.BATCHES
+    none = dict.fromkeys(loader_chaos.FAULTS, 0)
+    assert {name: counts[name] for name in none} == none
     assert not any(left.values()), left
+    counted(f"killed workers of mini_loader under {method}", fire.kills)
 
 
 # ---- the tour ------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.leftovers import maker
+from benchmarks.leftovers import made_by
 from book.pipeline.paths import CODE, ROOT
 
 pytestmark = [
@@ -21,8 +21,9 @@ pytestmark = [
 ]
 GOES_ON = ["to_the_end", "early_exit", "deleted", "persistent", "error_in_a_sample",
            "error_in_the_loop", "timed_out"]
+HANG = 300                      # seconds, where a program of these tests takes a few
 SHARED = Path("/dev/shm")
-PATIENCE = 20.0                 # seconds; a spawned worker imports torch before it looks
+PATIENCE = 100.0                # seconds; a spawned worker imports torch before it looks
 OF_PYTHON = "pymp-"             # folder of a fork server's socket, left if the parent is killed
 
 
@@ -50,7 +51,7 @@ class Program:
 
     def result(self):
         """What it printed last, after it has ended in peace."""
-        out, err = self.process.communicate(timeout=60)
+        out, err = self.process.communicate(timeout=HANG)
         assert (self.process.returncode, err) == (0, ""), err
         return json.loads(out.splitlines()[-1])
 
@@ -60,7 +61,7 @@ class Program:
 
     def assert_nothing_stays(self, but=frozenset()):
         """No process but some, no file; of what multiprocessing itself leaves, nothing else."""
-        self.process.wait(timeout=60)
+        self.process.wait(timeout=HANG)
         self.process.stdout.close()             # another child may still have the other end
         self.process.stderr.close()
         deadline = time.monotonic() + PATIENCE
@@ -68,9 +69,9 @@ class Program:
             time.sleep(0.05)
         assert self.living() <= but
         assert not [name for name in names(self.folder) if not name.startswith(OF_PYTHON)]
-        own = {None, self.process.pid, *map(int, self.started.read_text().split())}
+        own = {self.process.pid, *map(int, self.started.read_text().split())}
         assert not [name for name in names(SHARED) - self.shared
-                    if maker(name) in own and not in_use(name)]
+                    if made_by(own, name) and not in_use(name)]
 
 
 def names(folder):
@@ -129,8 +130,14 @@ def test_workers_end_with_their_parent_though_another_child_holds_their_pipes(tm
     os.kill(other, signal.SIGKILL)
 
 
-def test_nothing_stays_after_ctrl_c(tmp_path):
-    program = Program("interrupted", "fork", tmp_path)
+@pytest.mark.parametrize("here", [signal.default_int_handler, signal.SIG_IGN])
+def test_nothing_stays_after_ctrl_c(here, tmp_path):
+    """Also where SIGINT is ignored, as in what a shell starts with `&`."""
+    before = signal.signal(signal.SIGINT, here)
+    try:
+        program = Program("interrupted", "fork", tmp_path)
+    finally:
+        signal.signal(signal.SIGINT, before)
     for _ in range(3):
         program.until("ready")
     os.killpg(program.process.pid, signal.SIGINT)
@@ -140,14 +147,14 @@ def test_nothing_stays_after_ctrl_c(tmp_path):
 
 def test_nothing_stays_after_an_exit_amid_an_epoch(tmp_path):
     program = Program("exit_amid", "fork", tmp_path)
-    out, err = program.process.communicate(timeout=60)
+    out, err = program.process.communicate(timeout=HANG)
     assert (program.process.returncode, out, err) == (0, "", "")
     program.assert_nothing_stays()
 
 
 def test_this_check_sees_a_process_and_a_file_that_stay(tmp_path):
     program = Program("exit_amid", "fork", tmp_path)
-    program.process.communicate(timeout=60)
+    program.process.communicate(timeout=HANG)
     key, value = program.mark.split("=")
     left = subprocess.Popen(["sleep", "60"], env={**os.environ, key: value})
     try:
@@ -155,11 +162,26 @@ def test_this_check_sees_a_process_and_a_file_that_stay(tmp_path):
     finally:
         left.kill()
         left.wait()
-    orphan = SHARED / f"loader-test-{uuid.uuid4().hex}"
-    orphan.touch()
-    try:
-        with pytest.raises(AssertionError):
-            program.assert_nothing_stays()
-    finally:
-        orphan.unlink()
+    for name in ("loader-test-{}", "torch_{}_1_0", "sem.mp-{}-abcdefgh"):
+        orphan = SHARED / name.format(program.process.pid)
+        orphan.touch()
+        try:
+            with pytest.raises(AssertionError):
+                program.assert_nothing_stays()
+        finally:
+            orphan.unlink()
     program.assert_nothing_stays()
+
+
+def test_files_of_other_programs_are_not_taken_for_its_own(tmp_path):
+    program = Program("exit_amid", "fork", tmp_path)
+    others = [SHARED / name for name in ("sem.mp-abcd1234", ".org.browser.abcd",
+                                         f"torch_{os.getpid()}_1_0")]
+    for file in others:
+        file.touch()
+    try:
+        program.process.communicate(timeout=HANG)
+        program.assert_nothing_stays()
+    finally:
+        for file in others:
+            file.unlink()

@@ -16,11 +16,11 @@ import mini_tensor_layout
 import mini_tensor_tour
 import tour
 from tests.helpers import tensor_chains as chains
+from tests.helpers.depth import cases
 from tests.helpers.tensor_chains import Chain, Disagreement, layout
 
-CHAINS = 25_000
-QUICK = 1_500
-LAYOUTS = 10_000
+CHAINS = cases(2_000)
+LAYOUTS = cases(1_000)
 STEPS_DRAWN = set(chains.DRAW)
 
 
@@ -29,16 +29,13 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 # ---- random chains -------------------------------------------------------------------------------
 
-def survey(seeds):
+def test_random_chains_agree_with_torch(counted):
+    """Every operation accepted and, where it can be, refused; a quarter of chains refused."""
     seen = Counter()
-    for seed in seeds:
+    for seed in range(CHAINS):
         seen.update(Chain(seed).run())
     print("\n" + "\n".join(f"{count:8}  {what}" for what, count in seen.most_common()))
-    return seen
-
-
-def assert_covers(seen):
-    """Every operation accepted and, where it can be, refused; a quarter of chains refused."""
+    assert seen["chains"] == CHAINS
     assert 4 * seen["chains with a refusal"] >= seen["chains"]
     assert 5 * seen["refused"] >= seen["steps"]
     never_refused = {"T", "neg", "clone", "contiguous"}
@@ -49,19 +46,7 @@ def assert_covers(seen):
                  "view of a tensor that is not contiguous", "order left open by torch",
                  *(f"refused: {reason}" for reason in chains.OVERLAPS)):
         assert seen[what] >= seen["chains"] / 100, what
-
-
-def test_random_chains_agree_with_torch_quickly():
-    seen = survey(range(QUICK))
-    assert seen["chains"] == QUICK
-    assert_covers(seen)
-
-
-@pytest.mark.slow
-def test_twenty_five_thousand_random_chains_agree_with_torch():
-    seen = survey(range(QUICK, QUICK + CHAINS))
-    assert seen["chains"] == CHAINS
-    assert_covers(seen)
+    counted("random chains of mini_tensor", CHAINS)
 
 
 # ---- rules that look right and are not: the chains find each -------------------------------------
@@ -159,7 +144,7 @@ WRONG_RULES = [
 @pytest.mark.parametrize(("place", "name", "rule"), WRONG_RULES)
 def test_chains_find_a_rule_that_only_looks_right(monkeypatch, place, name, rule):
     monkeypatch.setattr(place, name, rule)
-    assert first_disagreement(QUICK)
+    assert first_disagreement(cases(2_000))
 
 
 # ---- view ----------------------------------------------------------------------------------------

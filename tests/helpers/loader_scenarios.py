@@ -16,6 +16,7 @@ import sys
 import time
 from pathlib import Path
 
+from benchmarks.leftovers import mark_semaphores
 from mini_loader import DataLoader
 from tests.helpers import loader_datasets as datasets
 
@@ -93,7 +94,7 @@ def parent_killed_beside_another_child(method):
     next(batches)
     other = os.fork()
     if other == 0:
-        time.sleep(60)
+        time.sleep(600)
         os._exit(0)
     print("other", other, flush=True)
     for _ in batches:
@@ -132,9 +133,11 @@ def note_processes(file):
 
 
 def main():
-    signal.alarm(60)
+    signal.alarm(300)                       # a guard against a hang: seconds are usual
+    signal.signal(signal.SIGINT, signal.default_int_handler)    # `make test &` has it ignored
     name, method, file = sys.argv[1:]
     note_processes(Path(file))
+    mark_semaphores()
     multiprocessing.set_forkserver_preload(["mini_loader_worker", "tests.helpers.loader_datasets"])
     if method != "fork":
         early_exit(method)                  # starts what these methods keep for good

@@ -9,6 +9,7 @@ import torch
 
 from inside.observe.autograd_graph import nodes_behind, read
 from inside.pictures.autograd_graph import draw_graph
+from tests.helpers.depth import cases
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -125,7 +126,7 @@ def random_graph(seed):
     return names
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(cases(5)))
 def test_every_edge_leads_to_a_lower_row(seed):
     boxes = read(random_graph(seed))
     for node, b in boxes.items():
@@ -133,7 +134,7 @@ def test_every_edge_leads_to_a_lower_row(seed):
             assert following is None or boxes[following].row > b.row
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(cases(5)))
 def test_boxes_stay_in_the_picture_and_apart(seed):
     root = ET.fromstring(draw_graph(random_graph(seed)).svg)
     width, height = map(float, root.get("viewBox").split()[2:])

@@ -19,17 +19,18 @@ from inside.widgets.stride_explorer import (
 )
 from inside.widgets.tensor_chain import METHODS, PROPERTIES, ChainError, run_chain
 from inside.widgets.web_module import joined_module
+from tests.helpers import depth
 from tests.helpers.explorer_chains import DRAWS, draw_chains
 from tests.helpers.javascript import evaluate
+from tests.helpers.languages import CHINESE
 
-CASES = 3000
-CHAINS = 2500
+CASES = depth.cases(300)
+CHAINS = depth.cases(800)  # the rarest refusal comes first in chain 692
 REASONS = {
     "dim", "flat", "window", "bounds", "usage", "index", "twice", "negative", "matrix", "diagonal",
     "narrow", "ambiguous", "numel", "seam", "indices", "permute", "rank", "offset", "expand",
     "scalar", "stride", "expandDims", "step", "free", "leading", "order",
 }
-CHINESE = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
 
 
 @pytest.fixture(scope="module")
@@ -111,12 +112,14 @@ def test_javascript_finds_every_reader_of_a_cell(module):
 
 def test_channels_last_is_seen_as_torch_sees_it(module):
     rng = random.Random(11)
-    made = [torch.empty([rng.choice([1, 2, 3]) for _ in range(4)]) for _ in range(300)]
-    made += [t.to(memory_format=torch.channels_last) for t in made]
-    made = [t.permute(rng.sample(range(4), 4)) if rng.random() < 0.5 else t for t in made]
+    made = []
+    for _ in range(depth.cases(60)):
+        t = torch.empty([rng.choice([1, 2, 3]) for _ in range(4)])
+        for one in (t, t.to(memory_format=torch.channels_last)):
+            made.append(one.permute(rng.sample(range(4), 4)) if rng.random() < 0.5 else one)
     views = [{"shape": list(t.shape), "strides": list(t.stride())} for t in made]
     expected = [t.is_contiguous(memory_format=torch.channels_last) for t in made]
-    assert 100 < sum(expected) < 500
+    assert 1 / 6 < sum(expected) / len(made) < 5 / 6
     assert evaluate(module, "data.map(m.channelsLast)", views) == expected
 
 
@@ -158,7 +161,7 @@ def test_the_chains_reach_every_operation_and_every_refusal(chains, ran, module)
         print(", ".join(f"{name} {count}" for name, count in what.most_common()))
     assert set(DRAWS) == METHODS | PROPERTIES | {"[]"} == set(
         evaluate(module, "Object.keys(m.METHODS)")) | PROPERTIES | {"[]"}
-    assert min([steps[name] for name in DRAWS] + list(kinds.values())) > 100
+    assert min([steps[name] for name in DRAWS] + list(kinds.values())) > CHAINS / 25
     assert CHAINS * 0.2 < reasons.total() < CHAINS * 0.7
     assert set(reasons) == REASONS
 

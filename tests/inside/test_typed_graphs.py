@@ -7,13 +7,14 @@ import pytest
 
 from inside.widgets import graph_stepper
 from inside.widgets.graph_stepper import LIMIT
+from tests.helpers import depth
 from tests.helpers import scalar_graphs as graphs
+from tests.helpers.languages import CHINESE
 from tests.helpers.stepper_states import EXACT, floats, stepper
 from tests.helpers.typed_expressions import Typist, in_python
 
 __all__ = ["stepper"]  # a fixture
-CASES = 1500
-CHINESE = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
+CASES = depth.cases(300)
 TOLD = f"""data.map((text) => {{
     const {{ nodes, error }} = m.typed(text);
     if (error) return {{ error }};
@@ -68,7 +69,7 @@ def test_the_cases_hold_what_the_claims_are_about(cases):
         found["unbracketed powers of a negative"] += bool(re.search(r"-\w+ \*\*", case.text))
         found.update({s.op for s in scalars})
     assert len(found) == 7 + 6 + 7, found  # an op of "" is a leaf
-    assert min(found.values()) >= 10, found
+    assert min(found.values()) >= CASES / 150, found
 
 
 def test_nodes_operations_and_operands_are_those_of_scalar(cases):

@@ -5,7 +5,6 @@ import pytest
 from book.pipeline.cards import book as cards
 from book.pipeline.cards.report import as_text, report
 from book.pipeline.cards.rules import spoken_length
-from book.pipeline.paths import ROOT
 from tests.helpers.card_examples import EN, ZH, bug, card, line_of, write_book, write_cards
 
 FILE = "chapters/01-tensors/cards/views.yaml"
@@ -220,11 +219,3 @@ def test_report_counts_cards_errata_and_open_ids(tmp_path):
     assert figures["open_cards"] == {"tensors-later": ["tensors-bug"]}
     assert "errata refuted: 1 of 2" in as_text(figures)
     assert "errata open, chapter 1: T01" in as_text(figures)
-
-
-def test_book_lists_129_errata_and_48_myths():
-    book, _ = cards.load(ROOT)
-    kinds = [row["kind"] for row in book.errata.values()]
-    assert len(kinds) - kinds.count("myth") == 129
-    assert kinds.count("myth") == 48
-    assert {row["chapter"] for row in book.errata.values()} <= set(range(11))

@@ -1,6 +1,7 @@
 """`make test` and `make check` say what is missing, which step failed and how to go on."""
 
 import importlib.util
+import os
 import re
 import shlex
 import subprocess
@@ -20,52 +21,52 @@ from book.pipeline.paths import ROOT
 # ---- tools of this machine ---------------------------------------------------------------------
 
 
-@pytest.fixture
-def machine(monkeypatch):
-    """A machine with these programs, and these lines from fc-list."""
-
-    def has(*programs, fonts=b"/fonts/noto.ttc: Noto Sans CJK\n", platform="linux"):
-        monkeypatch.setattr(checks.shutil, "which",
-                            lambda name: f"/bin/{name}" if name in programs else None)
-        monkeypatch.setattr(checks, "sys", SimpleNamespace(platform=platform, exit=sys.exit,
-                                                           argv=["checks", "all"]))
-        run = SimpleNamespace(run=lambda command, **_: SimpleNamespace(
-            stdout=fonts if command == ["fc-list", ":lang=zh"] else b""))
-        monkeypatch.setattr(checks, "subprocess", run)
-        return checks.missing_tools()
-
-    return has
-
-
 BROWSER, COMPILER, FONT = ("a Chromium browser (chromium)", "a C++ compiler (g++)",
                            "a Chinese font (fonts-noto-cjk)")
+FONTS = "echo '/fonts/noto.ttc: Noto Sans CJK'"
 
 
-@pytest.mark.parametrize(("programs", "missing"), [
-    (["chromium", "g++", "fc-list"], []),
-    (["google-chrome", "g++", "fc-list"], []),
-    (["g++", "fc-list"], [BROWSER]),
-    (["chromium", "fc-list"], [COMPILER]),
-    (["chromium", "g++"], [FONT]),
-    ([], [BROWSER, COMPILER, FONT]),
+@pytest.fixture
+def machine(tmp_path):
+    """`on(program, TOOL=script, …)`: run Python where no other tools are: (status, out, err)."""
+
+    def on(program, **tools):
+        for name, script in tools.items():
+            file = tmp_path / name.replace("_", "-").replace("gxx", "g++")
+            file.write_text(f"#!/bin/sh\n{script}\n")
+            file.chmod(0o755)
+        done = subprocess.run([sys.executable, *program], cwd=ROOT, text=True, check=False,
+                              capture_output=True, env={**os.environ, "PATH": str(tmp_path)})
+        return done.returncode, done.stdout, done.stderr
+
+    return on
+
+
+@pytest.mark.parametrize(("tools", "missing"), [
+    ({"chromium": "", "gxx": "", "fc_list": FONTS}, []),
+    ({"google_chrome": "", "gxx": "", "fc_list": FONTS}, []),
+    ({"gxx": "", "fc_list": FONTS}, [BROWSER]),
+    ({"chromium": "", "fc_list": FONTS}, [COMPILER]),
+    ({"chromium": "", "gxx": ""}, [FONT]),
+    ({"chromium": "", "gxx": "", "fc_list": ""}, [FONT]),       # fonts, but none for Chinese
 ])
-def test_missing_tools_are_named_with_their_packages(machine, programs, missing):
-    assert machine(*programs) == missing
+@pytest.mark.skipif(sys.platform != "linux", reason="asks fc-list, which others lack")
+def test_missing_tools_are_named_with_their_packages(machine, tools, missing):
+    program = "from book.pipeline import checks; print(checks.missing_tools())"
+    assert machine(["-c", program], **tools) == (0, f"{missing}\n", "")
 
 
-def test_a_font_list_without_chinese_is_a_missing_font(machine):
-    assert machine("chromium", "g++", "fc-list", fonts=b"\n") == [FONT]
-    assert machine("chromium", "g++", platform="darwin") == []
+def test_other_systems_are_not_asked_for_a_font(machine):
+    program = "import sys; sys.platform = 'darwin'; from book.pipeline import checks; " \
+              "print(checks.missing_tools())"
+    assert machine(["-c", program], chromium="", gxx="") == (0, "[]\n", "")
 
 
-def test_make_test_stops_before_any_step_and_points_to_test_core(machine, monkeypatch):
-    machine()
-    monkeypatch.setattr(checks, "run", lambda *_: pytest.fail("a step was run"))
-    with pytest.raises(SystemExit) as caught:
-        checks.main()
-    assert caught.value.code == (
+@pytest.mark.skipif(sys.platform != "linux", reason="asks fc-list, which others lack")
+def test_make_test_stops_before_any_step_and_points_to_test_core(machine):
+    assert machine(["-m", "book.pipeline.checks", "all"]) == (1, "", (
         f"test: this machine lacks {BROWSER}, {COMPILER}, {FONT}; install the package in brackets, "
-        "or run `make test-core`, which needs none of them")
+        "or run `make test-core`, which needs none of them\n"))
 
 
 # ---- steps -------------------------------------------------------------------------------------

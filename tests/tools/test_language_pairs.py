@@ -417,11 +417,6 @@ def test_command_prints_file_and_line_and_fails(tmp_path, capsys):
     assert capsys.readouterr().out == f"{bad}:47: 您; address the reader as 你\n"
 
 
-@pytest.mark.parametrize("path", lint.default_files(), ids=lint.relative)
-def test_texts_of_the_book_have_no_finding(path):
-    assert lint.lint_files([path]) == []
-
-
 def test_lint_of_everything_names_what_the_loader_of_cards_refuses(monkeypatch, capsys):
     problem = cards.Problem("chapters/01-x/cards/a.yaml", 8, "kind is 'predikt'", "x-a")
     monkeypatch.setattr(cards, "load", lambda: (None, [problem]))

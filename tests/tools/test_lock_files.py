@@ -2,22 +2,12 @@
 
 import json
 import re
-import subprocess
 import tomllib
 
 import pytest
 
 from book.pipeline.paths import ROOT
-
-# Written in pieces, so that this file does not name them itself.
-HOSTS = [".".join(parts) for parts in (
-    ("pypi", "org"), ("pythonhosted", "org"), ("npmjs", "org"), ("npmjs", "com"),
-    ("yarnpkg", "com"), ("npmmirror", "com"), ("anaconda", "org"), ("download", "pytorch", "org"),
-    ("crates", "io"), ("proxy", "golang", "org"),
-)]
-FOLDERS = [f"/{name}" for name in ("work", "root")]
-HOST = re.compile("|".join(rf"(?<![\w-]){re.escape(host)}(?![\w-])" for host in HOSTS))
-FOLDER = re.compile("|".join(rf"(?<![\w.*-]){re.escape(folder)}(?![\w-])" for folder in FOLDERS))
+from tests.helpers.places import FOLDER, FOLDERS, HOST, HOSTS
 
 
 def lines(name):
@@ -87,25 +77,6 @@ def test_the_npm_lock_file_names_no_place_to_load_from():
 def test_pyproject_asks_for_the_pythons_that_have_been_tried():
     project_table = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert project_table["requires-python"] == ">=3.11,<3.14"
-
-
-def texts():
-    """Each text file of the repository, tracked or about to be."""
-    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-                            cwd=ROOT, capture_output=True, check=True).stdout.decode()
-    for name in filter(None, listed.split("\0")):
-        file = ROOT / name
-        content = file.read_bytes() if file.is_file() else b""
-        if b"\0" not in content:
-            yield name, content.decode("utf-8")
-
-
-@pytest.mark.parametrize("pattern", [HOST, FOLDER], ids=["registry host", "machine path"])
-def test_no_file_names_a_place_of_one_machine(pattern):
-    seen = list(texts())
-    assert "pyproject.toml" in [name for name, _ in seen]
-    found = [f"{name}: {match[0]}" for name, text in seen for match in pattern.finditer(text)]
-    assert found == []
 
 
 @pytest.mark.parametrize(("pattern", "text"), [

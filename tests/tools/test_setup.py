@@ -1,35 +1,23 @@
-"""Setting up: the first cell of a notebook finds `inside`; environment.py makes `.venv` once."""
+"""Setting up: the first cell of a notebook finds `inside`; environment.py makes `.venv` once.
+
+environment.py runs in a scratch repository, whose venv, pip and npm write down what they are told.
+"""
 
 import ast
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
-import nbformat
 import pytest
 
 from book.pipeline import environment
 from book.pipeline.notebooks import notebook
-from book.pipeline.paths import CHAPTERS, CODE, ROOT
-
-NOTEBOOKS = sorted(CHAPTERS.glob("*/*.ipynb"))
+from book.pipeline.paths import ROOT
 
 # ---- the first cell ----------------------------------------------------------------------------
-
-
-def test_there_are_notebooks_to_check():
-    assert NOTEBOOKS
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_every_notebook_begins_with_the_setup_cell(path):
-    first, *others = notebook.code_cells(nbformat.read(path, 4))
-    assert first.source == notebook.SETUP
-    assert first.metadata["tags"] == ["setup"]
-    assert not first.outputs
-    assert not any("setup" in cell.metadata.get("tags", []) for cell in others)
 
 
 def setup_from(folder):
@@ -41,243 +29,167 @@ def setup_from(folder):
     return out.split()
 
 
-@pytest.mark.parametrize("folder", [ROOT, CHAPTERS, NOTEBOOKS[0].parent])
-def test_the_setup_cell_finds_inside_from_the_root_and_from_any_chapter(folder):
-    assert setup_from(folder) == [str(CODE)]
+def test_the_setup_cell_finds_inside_from_the_root_and_from_any_chapter(tmp_path):
+    (tmp_path / "code/inside").mkdir(parents=True)
+    (tmp_path / "chapters/01-part").mkdir(parents=True)
+    for folder in (".", "chapters", "chapters/01-part"):
+        assert setup_from(tmp_path / folder) == [str(tmp_path / "code")]
 
 
 def test_the_setup_cell_leaves_the_path_alone_outside_the_repository(tmp_path):
     assert setup_from(tmp_path) == []
 
 
-# ---- the Python that is used -------------------------------------------------------------------
+# ---- environment.py ----------------------------------------------------------------------------
 
-def stopped(function, *arguments):
-    """The one line with which a function ends the program."""
-    with pytest.raises(SystemExit) as caught:
-        function(*arguments)
-    message = str(caught.value)
-    assert message.startswith("setup: ")
-    assert "\n" not in message
-    return message
+OF_PYTHON = ("requirements.txt", "requirements-site.txt", "constraints.txt")
+OF_NPM = ("package.json", "package-lock.json", ".npmrc")
+TOOL = """#!/bin/sh
+echo "$(basename $0) $*" >> log
+case "$PATH" in "$PWD/.venv/bin":*) ;; *) echo "not the PATH of .venv" >&2;; esac
+[ $(basename $0) = npm ] && mkdir -p node_modules
+[ ! -e fail ]
+"""
+VENV = f"""
+import pathlib, sys
+print("venv", file=open("log", "a"))
+bin = pathlib.Path(sys.argv[1], "bin")
+bin.mkdir(parents=True)
+(bin / "python").symlink_to(sys.executable)
+for name in ("pip", "npm"):
+    (bin / name).write_text({TOOL!r})
+    (bin / name).chmod(0o755)
+"""
+SUPPOSING = "import runpy, sys; sys.version_info = {}; runpy.run_path({!r}, run_name='__main__')"
+
+
+class Scratch:
+    """A repository that environment.py sets up."""
+
+    def __init__(self, root):
+        self.root, self.script = root, root / "book/pipeline/environment.py"
+        self.script.parent.mkdir(parents=True)
+        shutil.copy(environment.__file__, self.script)
+        for name in (*OF_PYTHON, *OF_NPM):
+            (root / name).write_text(name)
+        (root / "stubs").mkdir()
+        (root / "stubs/venv.py").write_text(VENV)
+
+    def setup(self, what="full", version=None, **variables):
+        """Run it, maybe under another version of Python: (first words of what ran, stderr)."""
+        log = self.root / "log"
+        log.unlink(missing_ok=True)
+        program = ["-c", SUPPOSING.format(version, str(self.script))] if version else [self.script]
+        bare = {name: value for name, value in os.environ.items() if name != "TORCH_INDEX"}
+        done = subprocess.run(
+            [sys.executable, *program, what], cwd=self.root, capture_output=True, text=True,
+            check=False, env={**bare, "PYTHONPATH": str(self.root / "stubs"), **variables})
+        assert (done.returncode == 0) == (done.stderr == ""), done.stderr
+        self.ran = log.read_text().splitlines() if log.exists() else []
+        return [line.split()[0] for line in self.ran], done.stderr
 
 
 @pytest.fixture
-def python(monkeypatch):
-    """Pretend that environment.py runs under another version of Python."""
+def scratch(tmp_path):
+    return Scratch(tmp_path)
 
-    def version(*numbers):
-        fake = SimpleNamespace(version_info=numbers, executable="/usr/bin/python3", exit=sys.exit,
-                               argv=["environment.py", "full"])
-        monkeypatch.setattr(environment, "sys", fake)
 
-    return version
+@pytest.mark.parametrize(("what", "requirements"), [
+    ("site", "requirements-site.txt"), ("full", "requirements.txt")])
+def test_the_first_run_installs_everything_and_the_second_nothing(scratch, what, requirements):
+    assert scratch.setup(what) == (["venv", "pip", "npm"], "")
+    assert scratch.ran[1].startswith("pip install ")
+    assert scratch.ran[1].endswith(f" -r {requirements} -c constraints.txt")
+    assert scratch.ran[2].startswith("npm ci ")
+    assert scratch.setup(what) == ([], "")
+
+
+def test_each_file_that_asks_for_packages_renews_its_own(scratch):
+    scratch.setup()
+    for name in (*OF_PYTHON, *OF_NPM):
+        (scratch.root / name).write_text("changed")
+        assert scratch.setup() == (["pip" if name in OF_PYTHON else "npm"], ""), name
+        assert scratch.setup() == ([], "")
+
+
+def test_what_was_removed_is_installed_again(scratch):
+    scratch.setup()
+    shutil.rmtree(scratch.root / "node_modules")
+    assert scratch.setup() == (["npm"], "")
+    shutil.rmtree(scratch.root / ".venv")
+    assert scratch.setup() == (["venv", "pip"], "")
+
+
+def test_a_failed_step_is_named_and_run_again_for_the_old_files_too(scratch):
+    scratch.setup()
+    (scratch.root / "requirements.txt").write_text("broken")
+    (scratch.root / "fail").touch()
+    ran, told = scratch.setup()
+    assert ran == ["pip"]
+    assert re.fullmatch(r"setup: step 'Python packages of requirements.txt' failed \(its messages "
+                        r"stand above\)\. .*Run the same command again.*\n", told)
+    (scratch.root / "fail").unlink()
+    (scratch.root / "requirements.txt").write_text("requirements.txt")
+    assert scratch.setup() == (["pip"], "")
+
+
+def test_torch_index_adds_an_index(scratch):
+    scratch.setup(TORCH_INDEX="https://index.example/cpu")
+    assert scratch.ran[1].endswith(" --extra-index-url https://index.example/cpu")
+
+
+def test_an_unknown_wish_is_refused(scratch):
+    assert scratch.setup("all") == ([], "setup: say what is wanted: site or full\n")
 
 
 @pytest.mark.parametrize("version", [(2, 7, 18), (3, 10, 13), (3, 14, 0), (4, 0, 0)])
-def test_an_unsupported_python_is_refused_with_versions_and_remedy(python, version):
-    python(*version)
-    assert stopped(environment.check_python) == (
-        "setup: Python 3.11, 3.12 or 3.13 is needed, and /usr/bin/python3 is "
-        f"{version[0]}.{version[1]}; name another: make book PYTHON=python3.12")
+def test_an_unsupported_python_is_refused_with_versions_and_remedy(scratch, version):
+    ran, told = scratch.setup(version=version)
+    assert ran == []
+    assert told == (f"setup: Python 3.11, 3.12 or 3.13 is needed, and {sys.executable} is "
+                    f"{version[0]}.{version[1]}; name another: make book PYTHON=python3.12\n")
+    assert not (scratch.root / ".venv").exists()
 
 
 @pytest.mark.parametrize("version", [(3, 11, 0), (3, 12, 1), (3, 13, 9)])
-def test_a_supported_python_is_accepted(python, version):
-    python(*version)
-    assert environment.check_python() is None
+def test_a_supported_python_is_accepted(scratch, version):
+    assert scratch.setup(version=version) == (["venv", "pip", "npm"], "")
+
+
+def test_a_venv_that_works_serves_under_any_python(scratch):
+    scratch.setup()
+    assert scratch.setup(version=(3, 14, 0)) == ([], "")
+
+
+@pytest.mark.parametrize("broken", ["gone", "refuses"])
+def test_a_venv_whose_python_does_not_work_is_made_anew(scratch, broken):
+    scratch.setup()
+    python = scratch.root / ".venv/bin/python"
+    python.unlink()
+    if broken == "refuses":                         # as one does that is not supported
+        python.write_text("#!/bin/sh\nexit 1\n")
+        python.chmod(0o755)
+    assert scratch.setup() == (["venv", "pip"], "")
+
+
+def test_a_python_that_is_refused_leaves_the_venv_as_it_is(scratch):
+    scratch.setup()
+    (scratch.root / ".venv/bin/python").unlink()
+    _, told = scratch.setup(version=(3, 10, 1))
+    assert "Python 3.11" in told
+    assert (scratch.root / ".venv/bin/pip").exists()
+
+
+def test_a_python_without_venv_is_named(scratch):
+    (scratch.root / "stubs/venv.py").write_text("raise SystemExit(1)")
+    assert "apt install python3-venv" in scratch.setup()[1]
 
 
 def test_supported_versions_are_those_of_pyproject():
-    text = Path(environment.ROOT, "pyproject.toml").read_text()
+    text = (ROOT / "pyproject.toml").read_text()
     low, above = re.search(r'requires-python = ">=3\.(\d+),<3\.(\d+)"', text).groups()
-    first, last = environment.SUPPORTED
-    assert first == (3, int(low))
-    assert last == (3, int(above) - 1)
+    assert ((3, int(low)), (3, int(above) - 1)) == environment.SUPPORTED
 
 
 def test_an_old_python_can_read_the_script_that_refuses_it():
     assert ast.parse(Path(environment.__file__).read_text("utf-8"), feature_version=(3, 7))
-
-
-# ---- .venv -------------------------------------------------------------------------------------
-
-@pytest.fixture
-def root(tmp_path, monkeypatch):
-    """A repository root of its own, with requirement files and an empty .venv."""
-    monkeypatch.setattr(environment, "ROOT", tmp_path)
-    monkeypatch.setattr(environment, "VENV", tmp_path / ".venv")
-    (tmp_path / ".venv" / "bin").mkdir(parents=True)
-    for name in ("requirements.txt", "requirements-site.txt", "constraints.txt", "package.json",
-                 "package-lock.json", ".npmrc"):
-        (tmp_path / name).write_text(name)
-    return tmp_path
-
-
-def use(root, executable):
-    (root / ".venv" / "bin" / "python").symlink_to(executable)
-
-
-def test_a_venv_that_works_serves_under_any_python(root, python):
-    use(root, sys.executable)
-    python(3, 14, 0)
-    environment.create_venv()
-    assert [entry.name for entry in (root / ".venv" / "bin").iterdir()] == ["python"]
-
-
-@pytest.mark.parametrize("problem", ["unsupported", "gone", "none"])
-def test_a_venv_that_does_not_work_is_made_anew(root, monkeypatch, problem):
-    commands = []
-    if problem == "unsupported":
-        use(root, sys.executable)
-        monkeypatch.setattr(environment, "SUPPORTED", ((3, 98), (3, 99)))
-        monkeypatch.setattr(environment, "check_python", lambda: commands.append("check"))
-    elif problem == "gone":
-        use(root, root / "nowhere")
-    real = subprocess.run
-
-    def run(command, **options):
-        if "venv" not in command:
-            return real(command, **options)
-        commands.append([str(part) for part in command])
-        return SimpleNamespace(returncode=0)
-
-    monkeypatch.setattr(environment, "subprocess", SimpleNamespace(run=run))
-    environment.create_venv()
-    assert commands[-1] == [sys.executable, "-m", "venv", str(root / ".venv")]
-    assert not (root / ".venv" / "bin").exists()
-
-
-def test_a_python_that_is_refused_leaves_the_venv_as_it_is(root, python):
-    python(3, 10, 1)
-    assert "Python 3.11" in stopped(environment.create_venv)
-    assert (root / ".venv" / "bin").exists()
-
-
-def test_a_python_without_venv_is_named(root, monkeypatch):
-    fail = SimpleNamespace(run=lambda *a, **k: SimpleNamespace(returncode=1))
-    monkeypatch.setattr(environment, "subprocess", fail)
-    assert "apt install python3-venv" in stopped(environment.create_venv)
-
-
-# ---- steps -------------------------------------------------------------------------------------
-
-@pytest.fixture
-def step(root):
-    """Run a step that writes a line to `log`; how often it has run so far."""
-
-    def run(fail=False, product=root / ".venv"):
-        command = [sys.executable, "-c",
-                   "import os; open('log', 'a').write('x'); os.path.exists('fail') and 1 / 0"]
-        if fail:
-            (root / "fail").touch()
-        else:
-            (root / "fail").unlink(missing_ok=True)
-        environment.once("some packages", product, [root / "requirements.txt"], command,
-                         "Run it again.")
-        return len((root / "log").read_text())
-
-    return run
-
-
-def test_a_step_that_is_done_is_not_run_again(step):
-    assert step() == 1
-    assert step() == 1
-
-
-def test_a_changed_file_runs_the_step_again(root, step):
-    step()
-    (root / "requirements.txt").write_text("numpy")
-    assert step() == 2
-    assert step() == 2
-
-
-def test_a_removed_product_runs_the_step_again(root, step):
-    step()
-    (root / ".venv" / ".done-some packages").rename(root / "moved")
-    assert step() == 2
-
-
-def test_a_failing_step_says_which_and_how_to_go_on_and_is_not_taken_for_done(root, step):
-    assert stopped(step, True) == (
-        "setup: step 'some packages' failed (its messages stand above). Run it again.")
-    assert step() == 2
-
-
-def test_a_failed_step_is_run_again_for_the_old_files_too(root, step):
-    step()
-    (root / "requirements.txt").write_text("broken")
-    stopped(step, True)
-    (root / "requirements.txt").write_text("requirements.txt")
-    assert step() == 3
-
-
-@pytest.fixture
-def commands(root, monkeypatch):
-    """What would be installed, by command; nothing is."""
-    seen = []
-
-    def run(command, cwd, env, check):
-        assert cwd == root
-        assert env["PATH"].startswith(str(root / ".venv" / "bin"))
-        seen.append([Path(command[0]).name, *command[1:]])
-        (root / "node_modules").mkdir(exist_ok=True)
-        return SimpleNamespace(returncode=0)
-
-    monkeypatch.setattr(environment, "create_venv", lambda: None)
-    monkeypatch.setattr(environment, "subprocess", SimpleNamespace(run=run))
-    return seen
-
-
-def install(monkeypatch, what):
-    monkeypatch.setattr(sys, "argv", ["environment.py", what])
-    environment.main()
-
-
-@pytest.mark.parametrize(("what", "requirements"), [
-    ("site", "requirements-site.txt"), ("full", "requirements.txt"),
-])
-def test_site_and_full_install_their_own_requirements(monkeypatch, commands, what, requirements):
-    monkeypatch.delenv("TORCH_INDEX", raising=False)
-    install(monkeypatch, what)
-    (pip, pip_command, *options), (npm, npm_command, *_) = commands
-    assert (pip, pip_command, npm, npm_command) == ("pip", "install", "npm", "ci")
-    assert options[-4:] == ["-r", requirements, "-c", "constraints.txt"]
-    install(monkeypatch, what)
-    assert len(commands) == 2
-
-
-@pytest.mark.parametrize("name", ["requirements.txt", "constraints.txt", "requirements-site.txt"])
-def test_each_requirement_file_renews_the_python_packages(root, monkeypatch, commands, name):
-    install(monkeypatch, "full")
-    (root / name).write_text("changed")
-    install(monkeypatch, "full")
-    assert [command[0] for command in commands] == ["pip", "npm", "pip"]
-
-
-@pytest.mark.parametrize("name", ["package.json", "package-lock.json", ".npmrc"])
-def test_each_npm_file_renews_the_npm_packages(root, monkeypatch, commands, name):
-    install(monkeypatch, "site")
-    (root / name).write_text("changed")
-    install(monkeypatch, "site")
-    assert [command[0] for command in commands] == ["pip", "npm", "npm"]
-
-
-def test_removed_node_modules_are_installed_again(root, monkeypatch, commands):
-    install(monkeypatch, "site")
-    (root / "node_modules" / ".done-npm packages").unlink()
-    (root / "node_modules").rmdir()
-    install(monkeypatch, "site")
-    assert [command[0] for command in commands] == ["pip", "npm", "npm"]
-
-
-def test_torch_index_adds_an_index(monkeypatch, commands):
-    monkeypatch.setenv("TORCH_INDEX", "https://index.example/cpu")
-    install(monkeypatch, "full")
-    assert commands[0][:2] == ["pip", "install"]
-    assert commands[0][-2:] == ["--extra-index-url", "https://index.example/cpu"]
-
-
-def test_an_unknown_wish_is_refused(monkeypatch, commands):
-    assert stopped(install, monkeypatch, "all") == "setup: say what is wanted: site or full"
-    assert commands == []

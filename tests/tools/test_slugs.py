@@ -1,18 +1,12 @@
-"""Section ids come from the English half of a heading, and are unique on their page."""
+"""Section ids come from the English half of a heading."""
 
-from itertools import pairwise
-
-import nbformat
 import pytest
 import yaml
 from docutils import nodes
 from docutils.core import publish_doctree
-from markdown_it import MarkdownIt
 
 from book.extension import slugs
-from book.pipeline.paths import CHAPTERS, ROOT
-
-NOTEBOOKS = sorted(CHAPTERS.glob("*/*.ipynb"))
+from book.pipeline.paths import ROOT
 
 
 @pytest.mark.parametrize(("heading", "slug"), [
@@ -39,27 +33,3 @@ def test_markdown_links_use_the_same_function():
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     name = f"{slugs.slug.__module__}.{slugs.slug.__qualname__}"
     assert config["sphinx"]["config"]["myst_heading_slug_func"] == name
-
-
-def headings(path):
-    """The plain text of a notebook's headings."""
-    for cell in nbformat.read(path, 4).cells:
-        if cell.cell_type != "markdown":
-            continue
-        tokens = MarkdownIt().parse(cell.source)
-        for opening, inline in pairwise(tokens):
-            if opening.type == "heading_open":
-                yield "".join(part.content for part in inline.children)
-
-
-def test_there_are_notebooks_to_check():
-    assert NOTEBOOKS
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_each_heading_of_a_page_has_an_id_of_its_own(path):
-    titles = list(headings(path))
-    ids = [slugs.slug(title) for title in titles]
-    assert titles
-    assert all(ids)
-    assert len(set(ids)) == len(ids)

@@ -11,16 +11,16 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from book.extension import drill
-from book.pipeline.cards.results import whole_cards
 from book.pipeline.paths import ROOT
 from tests.helpers.card_examples import card, write_cards, write_chapter
+from tests.helpers.depth import cases
 from tests.helpers.javascript import evaluate, run_node
 
 WEB = ROOT / "book" / "web" / "drill"
 SUITES = sorted((ROOT / "tests" / "web" / "drill").glob("*.test.mjs"))
 SCHEMA = json.loads((WEB / "event.schema.json").read_text("utf-8"))
 EVENT = {"$ref": "#/$defs/event", "$defs": SCHEMA["$defs"]}
-SEQUENCES = 300
+SEQUENCES = cases(30)
 DAY = 86_400_000
 TURN = 4 * 3_600_000
 
@@ -98,8 +98,8 @@ def test_the_schedule_is_that_of_py_fsrs_to_four_decimals(event):
             # ts-fsrs rounds each step to 8 decimals, which shows in stabilities of years
             assert row == pytest.approx(expected, abs=5e-5, rel=1e-6), history
     same_day = sum(a[0] == b[0] for h in histories for a, b in itertools.pairwise(h))
-    assert same_day > 100  # the histories go through both formulas
-    assert sum(grade == 1 for history in histories for _, grade in history) > 100
+    assert same_day > SEQUENCES / 3  # the histories go through both formulas
+    assert sum(grade == 1 for history in histories for _, grade in history) > SEQUENCES / 3
 
 
 def test_the_parameters_are_those_of_py_fsrs():
@@ -182,21 +182,6 @@ RESULT = {"digest": "0123456789abcdef" * 4,
 def contents(root, documents=()):
     files = drill.files(root, list(documents))
     return {name: json.loads(text) for name, text in files.items()}
-
-
-def test_index_and_texts_of_every_committed_card_are_made():
-    files = contents(ROOT)
-    committed = {row["id"]: row for file in sorted((ROOT / "chapters").glob("*/cards/*.yaml"))
-                 for row in whole_cards(file)}
-    index = files[drill.INDEX]
-    assert [row["id"] for row in index["cards"]] == list(committed)
-    assert len(committed) > 10
-    for row in index["cards"]:
-        text = files[f"drill-cards/{row['chapter']}/{row['section']}.json"][row["id"]]
-        assert text["edition"] == committed[row["id"]]["digest"][:12]
-        assert len(text["points"]) == len(committed[row["id"]]["points"])
-        assert row["scored"] == (len(text["myths"]) > 0 and row["kind"] == "predict")
-    assert index["chapters"][0]["name"] == {"zh": "张量", "en": "Tensors"}
 
 
 def test_the_address_of_a_file_changes_with_its_text(tmp_path):

@@ -1,4 +1,4 @@
-"""Each line of a cheat sheet has an assertion of its name, in a cell below its table."""
+"""The cheat sheets: each line has an assertion of its name, in a cell below its table."""
 
 import ast
 import re
