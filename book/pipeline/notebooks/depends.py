@@ -6,65 +6,102 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple
 
 from book.pipeline.paths import CODE, RESULTS
 
+MAIN = ("__name__ == '__main__'", "'__main__' == __name__")  # as `ast.unparse` writes them
 MAGIC = re.compile(r"^([ \t]*)[%!].*", re.M)
+
+
+class Uses(NamedTuple):
+    """What a piece of Python names: modules, with the packages around them, and results."""
+
+    modules: frozenset[str]
+    results: frozenset[str | None]  # None for a name that is only computed
 
 
 def files(programs: Iterable[str]) -> set[Path]:
     """Files below `code/` that the programs import, directly or through one another."""
-    todo = [_modules(program, CODE) for program in programs]
+    todo = [uses(program).modules for program in programs]
     found: set[Path] = set()
     while todo:
         for file in {_find(name) for name in todo.pop()} - found - {None}:
             found.add(file)
-            todo.append(_modules(file.read_text(encoding="utf-8"), file.parent))
+            todo.append(uses_of(file).modules)
     return found
 
 
 def results(programs: Iterable[str]) -> set[Path]:
     """Files that the programs show by `inside.recorded`; all, where a name is only computed."""
-    found: set[Path] = set()
-    for program in programs:
-        for name in _recorded(program):
-            found |= set(RESULTS.glob("*.json" if name is None else f"{name}.json"))
-    return found
+    return _result_files(map(uses, programs))
 
 
 def digests(programs: Iterable[str]) -> dict[str, str]:
     """Path -> sha256 of each of these files; those of `code/` are named from there."""
     programs = list(programs)
     code = files(programs)
-    shown = results([*programs, *(file.read_text(encoding="utf-8") for file in code)])
+    shown = _result_files([*map(uses, programs), *map(uses_of, code)])
     named = {**{file.relative_to(CODE).as_posix(): file for file in sorted(code)},
              **{f"results/{file.name}": file for file in sorted(shown)}}
     return {name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in named.items()}
 
 
-def _recorded(source: str) -> set[str | None]:
-    """What a piece of Python gives to `recorded`: names of results, None for what is no literal."""
-    calls = (node for node in ast.walk(_tree(source)) if isinstance(node, ast.Call)
-             and getattr(node.func, "id", getattr(node.func, "attr", None)) == "recorded")
-    first = (call.args[0] if call.args else None for call in calls)
-    return {arg.value if isinstance(arg, ast.Constant) and isinstance(arg.value, str) else None
-            for arg in first}
+def uses_of(file: Path) -> Uses:
+    """What a file of `code/` uses when it is imported."""
+    package = file.parent.relative_to(CODE).parts
+    return uses(file.read_text(encoding="utf-8"), package, imported=True)
 
 
-def _modules(source: str, package: Path) -> set[str]:
-    """Dotted names of the modules a piece of Python imports, and of the packages around them."""
-    names: set[str] = set()
-    for node in ast.walk(_tree(source)):
+@cache
+def uses(source: str, package: tuple[str, ...] = (), imported: bool = False) -> Uses:
+    """What a program uses, wherever it stands; `package` is the folder below `code/` it lies in.
+
+    Where the program is `imported`, what stands under `if __name__ == "__main__"` does not run.
+    """
+    modules: set[str] = set()
+    shown: set[str | None] = set()
+    for node in _nodes(_tree(source), imported):
         if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
+            modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            folder = [package, *package.parents][node.level - 1] if node.level else CODE
-            base = [*folder.relative_to(CODE).parts, *(node.module or "").split(".")]
-            names |= {".".join(filter(None, [*base, alias.name])) for alias in node.names}
-    return {part for name in names for part in accumulate(name.split("."), "{}.{}".format)}
+            base = package[:len(package) + 1 - node.level] if node.level else ()
+            parts = [*base, *(node.module or "").split(".")]
+            modules |= {".".join(filter(None, [*parts, alias.name])) for alias in node.names}
+        elif isinstance(node, ast.Call):
+            shown |= _recorded(node)
+    return Uses(frozenset(part for name in modules
+                          for part in accumulate(name.split("."), "{}.{}".format)),
+                frozenset(shown))
+
+
+def _nodes(tree: ast.Module, imported: bool) -> Iterator[ast.AST]:
+    todo: list[ast.AST] = [tree]
+    while todo:
+        node = todo.pop()
+        if imported and isinstance(node, ast.If) and ast.unparse(node.test) in MAIN:
+            todo += node.orelse
+            continue
+        yield node
+        todo += ast.iter_child_nodes(node)
+
+
+def _recorded(call: ast.Call) -> set[str | None]:
+    """What a call gives to `recorded`: the name of a result, None where it is no literal."""
+    if getattr(call.func, "id", getattr(call.func, "attr", None)) != "recorded":
+        return set()
+    first = call.args[0] if call.args else None
+    return {first.value if isinstance(first, ast.Constant) and isinstance(first.value, str)
+            else None}
+
+
+def _result_files(used: Iterable[Uses]) -> set[Path]:
+    return {file for uses_ in used for name in uses_.results
+            for file in RESULTS.glob("*.json" if name is None else f"{name}.json")}
 
 
 def _tree(source: str) -> ast.Module:
