@@ -16,6 +16,7 @@ Lines of the repository are recorded and rechecked by `book.pipeline.references.
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import importlib.util
 import re
@@ -277,10 +278,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="check references into PyTorch's source")
     parser.add_argument("files", nargs="*", type=Path, help="texts and cards (default: all)")
     options = parser.parse_args(arguments)
+    gc.disable()  # the trees of torch's modules are kept, and every collection would walk them
     try:
         findings = check_all(options.files or all_files())
     except SourceError as error:  # there is no torch to look into
         findings = [str(error)]
+    finally:
+        gc.enable()
     print(*findings, sep="\n", end="\n" if findings else "")
     return 1 if findings else 0
 
