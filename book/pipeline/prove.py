@@ -19,6 +19,7 @@ import importlib.metadata
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,8 @@ from book.pipeline.proofs.prover import LIMITS, Proof, Prover
 from book.pipeline.proofs.reached import self_test
 
 Resolve = Callable[[str], str]
+LANES = 2  # proofs that run at a time
+SLOWEST = 5  # proofs that are named at the end, with their processor time
 
 
 def resolve_all(cards: Iterable[Card], resolve: Resolve) -> tuple[dict[str, str], list[Problem]]:
@@ -97,13 +100,11 @@ class Session:
 
     def run(self, cards: list[Card], mutate: bool = False, resolve: bool = True) -> None:
         """Prove the cards (those for a GPU take their recorded evidence) and make their entries."""
-        prover = Prover(self.trials)
-        for card in cards:
-            on_gpu = card.needs == "cuda"
-            self.proofs[card.id] = proof = Proof() if on_gpu else prover.prove(card)
-            if mutate and not on_gpu and not proof.problems:
-                proof.problems += self_test(card, self.trials, LIMITS[card.needs].clock)
-            self.problems += proof.problems
+        with ThreadPoolExecutor(self.trials.lanes) as pool:
+            for card, proof in zip(cards, pool.map(lambda c: self._prove(c, mutate), cards),
+                                   strict=True):
+                self.proofs[card.id] = proof
+                self.problems += proof.problems
         urls, problems = resolve_all(cards, self.resolve) if resolve else ({}, [])
         self.problems += problems
         for card in cards:
@@ -112,6 +113,18 @@ class Session:
             if record:
                 shown = {key: record[key] for key in results.SHOWN if key in record}
             self.fresh[card.id] = results.make_entry(card, urls, shown, record)
+
+    def _prove(self, card: Card, mutate: bool) -> Proof:
+        if card.needs == "cuda":
+            return Proof()
+        proof = Prover(self.trials).prove(card)
+        if mutate and not proof.problems:
+            proof.problems += self_test(card, self.trials, LIMITS[card.needs].clock)
+        return proof
+
+    def red(self) -> set[str]:
+        """Ids of the cards that were run and have a problem."""
+        return {problem.card for problem in self.problems} & self.proofs.keys()
 
     def verify(self) -> None:
         """Stored results must be current and, under the same torch and Python, come out again."""
@@ -196,7 +209,7 @@ def main(argv: list[str] | None = None, resolve: Resolve = sources.resolve,
     if args.check:
         return _complain(list(results.stale(book))) or _say(f"{len(book.cards)} cards up to date")
     try:
-        with nullcontext(trials) if trials else Trials(fork=not args.no_fork) as ground:
+        with nullcontext(trials) if trials else Trials(not args.no_fork, LANES) as ground:
             return _work(args, Session(book, ground, resolve))
     except TrialsError as error:
         return _complain([f"prove: {error}"])
@@ -215,15 +228,23 @@ def _work(args: argparse.Namespace, session: Session) -> int:
     elif args.verify:
         session.verify()
     written = [] if args.card or args.verify or args.mutate else session.write()
+    proved = len(cards) - len(session.red())
+    _say(f"{proved} of {len(session.book.cards)} cards proved in {time.monotonic() - start:.1f} s")
+    if slowest := _slowest(session):
+        _say(f"most processor time: {slowest}")
     if session.problems:
         return _complain(session.problems)
-    took = time.monotonic() - start
-    _say(f"{len(cards)} of {len(session.book.cards)} cards proved in {took:.1f} s")
     for path in written:
         _say(f"wrote {path.relative_to(session.book.root)}")
     if names := session.not_recorded():
         _say(f"not recorded yet on a GPU: {', '.join(names)}")
     return 0
+
+
+def _slowest(session: Session) -> str:
+    took = {name: proof.cpu for name, proof in session.proofs.items() if proof.cpu >= 0.1}
+    names = sorted(took, key=took.__getitem__, reverse=True)[:SLOWEST]
+    return ", ".join(f"{name} {took[name]:.1f} s" for name in names)
 
 
 def _show(session: Session, cards: list[Card]) -> None:

@@ -8,34 +8,31 @@ Three kinds of target, written as Markdown links `[label](torch:TARGET)` and in 
     aten/src/ATen/TensorUtils.cpp:computeStride_impl       a file that only the repository has,
                                                            recorded in tagged_sources.json
 
-    python -m book.pipeline.sources [FILES]                       check every reference
-    python -m book.pipeline.sources --add TARGET --tag v2.13.0 --checkout PATH --lines 335-410
-    python -m book.pipeline.sources --recheck PATH [--tag TAG]    compare recorded lines
+    python -m book.pipeline.sources [FILES]     check every reference
+
+Lines of the repository are recorded and rechecked by `book.pipeline.references.tagged`.
 """
 
 from __future__ import annotations
 
 import argparse
-import difflib
-import hashlib
+import gc
 import importlib
 import importlib.util
-import json
 import re
-import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from datetime import date
+from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import yaml
 
-from book.pipeline.paths import CHAPTERS, CODE, ROOT, relative, write_atomic
-from book.pipeline.references import symbols
+from book.pipeline.paths import CHAPTERS, CODE, ROOT, relative
+from book.pipeline.references import SourceError, symbols, tagged
+from book.pipeline.text.marked_yaml import Loader
 
 REPOSITORY = "https://github.com/pytorch/pytorch/blob"
-TAGGED = Path(__file__).with_name("references") / "tagged_sources.json"
 
 # Where the wheel keeps files of the repository: (folder below site-packages, path in repository).
 WHEEL = (
@@ -67,13 +64,8 @@ MARKDOWN = re.compile(
     r"(?P<code>(?P<c>`+)(?!`).*?(?<!`)(?P=c)(?!`))",
     re.M | re.S,
 )
-LINE = re.compile(r"^(\d+)-(\d+)$")
 # a file of torch with a symbol, as docstrings of code/ name it
 IN_CODE = re.compile(r"\b(?:torch/include|torch/csrc|aten/src|tools/autograd)/[\w/.]+:[\w:.]+")
-
-
-class SourceError(Exception):
-    """A reference that leads nowhere: what is gone and where to look, in one line."""
 
 
 # ---- one target --------------------------------------------------------------------------------
@@ -98,8 +90,7 @@ def resolve(target: str) -> str:
 
 
 def _python(target: str) -> str:
-    packages = _packages()
-    place = packages.find(target)
+    place = packages().find(target)
     if place is None:
         raise SourceError(f"{target}: {_why_missing(target)}")
     path, line = place
@@ -117,20 +108,12 @@ def _file(target: str, file: Path, path: str, symbol: str) -> str:
     if line is None:
         names = (symbols.yaml_names if is_yaml else symbols.cpp_names)(text)
         raise SourceError(f"{target}: {path} neither defines nor declares `{symbol}`"
-                          f"{_near(symbol, names)}{_elsewhere(file, symbol)}")
+                          f"{symbols.near(symbol, names)}{_elsewhere(file, symbol)}")
     return _address(path, line)
 
 
 def _tagged(target: str) -> str:
-    entry = _records().get(target)
-    if entry is None:
-        raise SourceError(
-            f"{target}: neither in the installed torch nor recorded in {relative(TAGGED)}; record "
-            f"it: python -m book.pipeline.sources --add {target} --tag v{_version()} --checkout "
-            f"PATH --lines A-B{_near(target, _records())}")
-    if entry["tag"] != f"v{_version()}":
-        raise SourceError(f"{target}: recorded at {entry['tag']}, and torch is {_version()}; run "
-                          f"python -m book.pipeline.sources --recheck PATH --tag v{_version()}")
+    entry = tagged.recorded(target, _version())
     path = target.partition(":")[0]
     return f"{REPOSITORY}/{entry['tag']}/{path}#L{entry['first']}-L{entry['last']}"
 
@@ -168,12 +151,13 @@ def _existing(path: str) -> Path:
     file = _site() / path
     if not file.is_file():
         beside = [p.name for p in file.parent.glob("*")] if file.parent.is_dir() else []
-        raise SourceError(f"{path}: not in torch {_version()}{_near(file.name, beside)}")
+        raise SourceError(f"{path}: not in torch {_version()}{symbols.near(file.name, beside)}")
     return file
 
 
 def _refuse_generated(target: str, path: str, file: Path) -> None:
-    head = "".join(file.read_text(encoding="utf-8").splitlines(keepends=True)[:10])
+    with file.open(encoding="utf-8") as lines:
+        head = "".join(islice(lines, 10))
     if GENERATED_PATH.search(path) or GENERATED_HEAD.search(head):
         raise SourceError(f"{target}: in a generated file; refer to what it is made from: "
                           f"{OPERATORS}, tools/autograd/derivatives.yaml or a template in "
@@ -187,15 +171,15 @@ def _why_missing(target: str) -> str:
     parent, _, name = target.rpartition(".")
     at_run_time = dir(_value(parent))
     if name not in at_run_time:
-        names = [full.rpartition(".")[2] for full in _packages().names(target)]
-        return f"torch {_version()} has no such name{_near(name, [*names, *at_run_time])}"
+        names = [full.rpartition(".")[2] for full in packages().names(target)]
+        return f"torch {_version()} has no such name{symbols.near(name, [*names, *at_run_time])}"
     return ("written in C++ or made at run time, so no Python line defines it; refer to a header "
             f"torch/include/…:SYMBOL, a .cpp, or {OPERATORS}:{name}")
 
 
 def _value(dotted: str) -> object:
     """What a name is bound to at run time; None where it is not."""
-    module, names = _packages().split(dotted)
+    module, names = packages().split(dotted)
     try:
         value = importlib.import_module(module)
         for name in names:
@@ -203,11 +187,6 @@ def _value(dotted: str) -> object:
     except (ImportError, AttributeError):
         return None
     return value
-
-
-def _near(name: str, names: Iterable[str]) -> str:
-    found = [n for n in difflib.get_close_matches(name, sorted(set(names)), 4, 0.75) if n != name]
-    return f" (near: {', '.join(found[:3])})" if found else ""
 
 
 # ---- the installed torch -----------------------------------------------------------------------
@@ -221,7 +200,7 @@ def _site() -> Path:
 
 
 @cache
-def _packages() -> symbols.Packages:
+def packages() -> symbols.Packages:
     return symbols.Packages(_site())
 
 
@@ -289,67 +268,8 @@ def _card_sources(text: str) -> list[tuple[str, int]]:
                 yield from walk(item, key)
         elif key == "sources":
             yield node
-    root = yaml.compose(text)
+    root = yaml.compose(text, Loader=Loader)
     return [(node.value, node.start_mark.index) for node in (walk(root) if root else ())]
-
-
-# ---- lines recorded from a checkout ------------------------------------------------------------
-
-def add(target: str, tag: str, checkout: Path, lines: str) -> None:
-    """Record the lines `A-B` that a target means at a tag. Raises SourceError."""
-    if not (match := LINE.match(lines)):
-        raise SourceError(f"--lines {lines}: write two numbers, as in 335-410")
-    first, last = int(match[1]), int(match[2])
-    path, _, symbol = target.partition(":")
-    text = _at_tag(checkout, tag, path)
-    if not 1 <= first <= last <= len(text):
-        raise SourceError(f"{target}: {path} has {len(text)} lines at {tag}, not {lines}")
-    name = symbol.rpartition("::")[2]
-    if not name or not re.search(rf"\b{re.escape(name)}\b", "\n".join(text[first - 1:last])):
-        raise SourceError(f"{target}: lines {lines} of {path} do not contain `{name}`")
-    entry = {"tag": tag, "first": first, "last": last,
-             "sha256": _digest(text[first - 1:last]), "date": date.today().isoformat()}
-    records = _records() | {target: entry}
-    write_atomic(TAGGED, json.dumps(records, indent=2, sort_keys=True) + "\n")
-
-
-def recheck(checkout: Path, tag: str | None = None) -> list[str]:
-    """Findings on recorded lines that differ at their tag, or at another one that is given."""
-    return [finding for target, entry in _records().items()
-            if (finding := _recheck(target, entry, checkout, tag or entry["tag"]))]
-
-
-def _recheck(target: str, entry: dict, checkout: Path, tag: str) -> str | None:
-    try:
-        text = _at_tag(checkout, tag, target.partition(":")[0])
-    except SourceError as error:
-        return str(error)
-    first, length = entry["first"], entry["last"] - entry["first"] + 1
-    same = [start + 1 for start in range(len(text) - length + 1)
-            if _digest(text[start:start + length]) == entry["sha256"]]
-    if first in same and tag == entry["tag"]:
-        return None
-    if same:
-        moved = first if first in same else same[0]
-        return (f"{target}: the same lines are {moved}-{moved + length - 1} at {tag}; record them: "
-                f"--add {target} --tag {tag} --lines {moved}-{moved + length - 1}")
-    return f"{target}: its lines changed at {tag}; read them again, mend the text, then --add"
-
-
-def _at_tag(checkout: Path, tag: str, path: str) -> list[str]:
-    show = subprocess.run(["git", "-C", checkout, "show", f"{tag}:{path}"], capture_output=True,
-                          encoding="utf-8", check=False)
-    if show.returncode:
-        raise SourceError(f"{tag}:{path}: not in {checkout}; fetch the tag there first")
-    return show.stdout.splitlines()
-
-
-def _digest(lines: list[str]) -> str:
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
-
-
-def _records() -> dict[str, dict]:
-    return json.loads(TAGGED.read_text(encoding="utf-8"))
 
 
 # ---- command -----------------------------------------------------------------------------------
@@ -357,33 +277,16 @@ def _records() -> dict[str, dict]:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="check references into PyTorch's source")
     parser.add_argument("files", nargs="*", type=Path, help="texts and cards (default: all)")
-    parser.add_argument("--add", metavar="TARGET", help="record lines of a file of the repository")
-    parser.add_argument("--recheck", type=Path, metavar="CHECKOUT", help="compare recorded lines")
-    parser.add_argument("--tag", help="a tag of PyTorch, such as v2.13.0")
-    parser.add_argument("--checkout", type=Path, help="a clone of PyTorch that has the tag")
-    parser.add_argument("--lines", metavar="A-B", help="first and last line")
     options = parser.parse_args(arguments)
-    if options.add and not (options.tag and options.checkout and options.lines):
-        parser.error("--add needs --tag, --checkout and --lines")
-    findings = _guarded(lambda: _run(options))
+    gc.disable()  # the trees of torch's modules are kept, and every collection would walk them
+    try:
+        findings = check_all(options.files or all_files())
+    except SourceError as error:  # there is no torch to look into
+        findings = [str(error)]
+    finally:
+        gc.enable()
     print(*findings, sep="\n", end="\n" if findings else "")
     return 1 if findings else 0
-
-
-def _run(options: argparse.Namespace) -> list[str]:
-    if options.add:
-        add(options.add, options.tag, options.checkout, options.lines)
-        return []
-    if options.recheck:
-        return recheck(options.recheck, options.tag)
-    return check_all(options.files or all_files())
-
-
-def _guarded(action: Callable[[], list[str]]) -> list[str]:
-    try:
-        return action()
-    except SourceError as error:
-        return [str(error)]
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-"""Every file of the repository, the book's text too, can be used on any machine."""
+"""Every file of the repository, the book's text too, can be used on any machine; what it refers to is checked."""
 
+import re
 import subprocess
 
 import pytest
 
+from book.pipeline import sources
 from book.pipeline.paths import ROOT
 from tests.helpers.places import FOLDER, HOST
 
@@ -25,3 +27,10 @@ def test_no_file_names_a_place_of_one_machine(pattern):
     assert "pyproject.toml" in [name for name, _ in seen]
     found = [f"{name}: {match[0]}" for name, text in seen for match in pattern.finditer(text)]
     assert found == []
+
+
+def test_references_are_checked_in_sections_pages_cards_and_companions():
+    names = {file.relative_to(ROOT).as_posix() for file in sources.all_files()}
+    assert {"book/index.md", "code/pytorch_deep_dive.py"} <= names
+    assert any(re.fullmatch(r"chapters/\d\d-\w+/[\w-]+\.md", name) for name in names)
+    assert any(re.fullmatch(r"chapters/\d\d-\w+/cards/[\w-]+\.yaml", name) for name in names)

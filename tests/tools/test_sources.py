@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from book.pipeline import sources
-from book.pipeline.references import symbols
+from book.pipeline.references import symbols, tagged
 from book.pipeline.sources import SourceError
 
 SITE = Path(torch.__file__).parents[1]
@@ -57,7 +57,7 @@ def place(target: str) -> tuple[str, int]:
     "torch.export.export",
 ])
 def test_python_name_leads_to_the_line_inspect_finds(name):
-    module, names = sources._packages().split(name)
+    module, names = sources.packages().split(name)
     if names:
         value = importlib.import_module(module)
     else:
@@ -299,7 +299,7 @@ def checkout(tmp_path, monkeypatch):
     """A clone of two tags: the pinned one, and v9.9.9, where a line was put in front."""
     records = tmp_path / "tagged_sources.json"
     records.write_text("{}\n")
-    monkeypatch.setattr(sources, "TAGGED", records)
+    monkeypatch.setattr(tagged, "TAGGED", records)
     sources.resolve.cache_clear()
     folder = tmp_path / "clone"
     file = folder / TARGET.partition(":")[0]
@@ -320,8 +320,8 @@ def checkout(tmp_path, monkeypatch):
 
 
 def record(checkout, lines="2-4", target=TARGET, tag=TAG):
-    return sources.main(["--add", target, "--tag", tag, "--checkout", str(checkout),
-                         "--lines", lines])
+    return tagged.main(["--add", target, "--tag", tag, "--checkout", str(checkout),
+                        "--lines", lines])
 
 
 def test_recorded_lines_resolve_to_their_tag(checkout):
@@ -329,7 +329,7 @@ def test_recorded_lines_resolve_to_their_tag(checkout):
     path = TARGET.partition(":")[0]
     assert sources.resolve(TARGET) == (
         f"https://github.com/pytorch/pytorch/blob/{TAG}/{path}#L2-L4")
-    entry = json.loads(sources.TAGGED.read_text())[TARGET]
+    entry = json.loads(tagged.TAGGED.read_text())[TARGET]
     assert entry.keys() == {"tag", "first", "last", "sha256", "date"}
 
 
@@ -343,19 +343,19 @@ def test_recorded_lines_resolve_to_their_tag(checkout):
 def test_lines_that_cannot_be_meant_are_not_recorded(checkout, capsys, arguments, what):
     assert record(checkout, **arguments) == 1
     assert what in capsys.readouterr().out
-    assert json.loads(sources.TAGGED.read_text()) == {}
+    assert json.loads(tagged.TAGGED.read_text()) == {}
 
 
 def test_recheck_is_silent_while_the_lines_are_the_same(checkout, capsys):
     record(checkout)
-    assert sources.main(["--recheck", str(checkout)]) == 0
+    assert tagged.main(["--recheck", str(checkout)]) == 0
     assert capsys.readouterr().out == ""
 
 
 def test_recheck_sees_a_record_that_was_changed(checkout, capsys):
     record(checkout)
-    sources.TAGGED.write_text(sources.TAGGED.read_text().replace('"last": 4', '"last": 3'))
-    assert sources.main(["--recheck", str(checkout)]) == 1
+    tagged.TAGGED.write_text(tagged.TAGGED.read_text().replace('"last": 4', '"last": 3'))
+    assert tagged.main(["--recheck", str(checkout)]) == 1
     assert f"{TARGET}: its lines changed at {TAG}" in capsys.readouterr().out
 
 
@@ -366,7 +366,7 @@ def test_recheck_sees_a_record_that_was_changed(checkout, capsys):
 ])
 def test_recheck_at_another_tag_says_where_the_lines_are(checkout, capsys, tag, what):
     record(checkout)
-    assert sources.main(["--recheck", str(checkout), "--tag", tag]) == 1
+    assert tagged.main(["--recheck", str(checkout), "--tag", tag]) == 1
     assert what in capsys.readouterr().out
 
 

@@ -6,23 +6,34 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple
 
 from book.pipeline.digests import of_file
 from book.pipeline.paths import CODE, RESULTS
 
+MAIN = ("__name__ == '__main__'", "'__main__' == __name__")  # as `ast.unparse` writes them
 MAGIC = re.compile(r"^([ \t]*)[%!].*", re.M)
+
+
+class Uses(NamedTuple):
+    """What a piece of Python names: modules, with the packages around them, and results."""
+
+    modules: frozenset[str]
+    spellings: frozenset[str]  # how its imports let it call `recorded` of `inside.recorded`
+    calls: frozenset[tuple[str, str | None]]  # (function, result); None: a name only computed
 
 
 def files(programs: Iterable[str]) -> set[Path]:
     """Files below `code/` that the programs import, directly or through one another."""
-    todo = [_modules(program, CODE) for program in programs]
+    todo = [uses(program).modules for program in programs]
     found: set[Path] = set()
     while todo:
         for file in {_find(name) for name in todo.pop()} - found - {None}:
             found.add(file)
-            todo.append(_modules(file.read_text(encoding="utf-8"), file.parent))
+            todo.append(uses_of(file).modules)
     return found
 
 
@@ -30,13 +41,13 @@ def results(programs: Iterable[str]) -> set[Path]:
     """Files that the programs show by `inside.recorded`; all, where a name is only computed.
 
     The programs run one after another, as the cells of a notebook do: one imports, another calls.
+    A function named `recorded` that they define themselves, or take from elsewhere, is not meant.
     """
-    trees = [_tree(program) for program in programs]
-    spelled = {name for tree in trees for name in _spellings(tree)}
-    found: set[Path] = set()
-    for name in (name for tree in trees for name in _recorded(tree, spelled)):
-        found |= set(RESULTS.glob("*.json" if name is None else f"{name}.json"))
-    return found
+    used = [uses(program) for program in programs]
+    spelled = frozenset().union(*(found.spellings for found in used))
+    names = {name for found in used for function, name in found.calls if function in spelled}
+    return {file for name in names
+            for file in RESULTS.glob("*.json" if name is None else f"{name}.json")}
 
 
 def digests(programs: Iterable[str]) -> dict[str, str]:
@@ -50,44 +61,66 @@ def digests(programs: Iterable[str]) -> dict[str, str]:
     return {name: of_file(file) for name, file in named.items()}
 
 
-def _spellings(tree: ast.Module) -> Iterator[str]:
-    """How a program may call the function `recorded` of `inside.recorded` after its imports.
+def uses_of(file: Path) -> Uses:
+    """What a file of `code/` uses when it is imported."""
+    package = file.parent.relative_to(CODE).parts
+    return uses(file.read_text(encoding="utf-8"), package, imported=True)
 
-    A function of that name which it defines itself, or takes from elsewhere, is not meant.
+
+@cache
+def uses(source: str, package: tuple[str, ...] = (), imported: bool = False) -> Uses:
+    """What a program uses, wherever it stands; `package` is the folder below `code/` it lies in.
+
+    Where the program is `imported`, what stands under `if __name__ == "__main__"` does not run.
     """
-    for node in ast.walk(tree):
+    modules: set[str] = set()
+    spellings: set[str] = set()
+    calls: set[tuple[str, str | None]] = set()
+    for node in _nodes(_tree(source), imported):
         if isinstance(node, ast.Import):
-            yield from (f"{alias.asname or alias.name}.recorded" for alias in node.names
-                        if alias.name == "inside.recorded")
+            modules |= {alias.name for alias in node.names}
+            spellings |= {f"{alias.asname or alias.name}.recorded" for alias in node.names
+                          if alias.name == "inside.recorded"}
         elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                name = alias.asname or alias.name
-                if node.module in ("inside.recorded", "recorded") and alias.name == "recorded":
-                    yield name
-                elif node.module in ("inside", None) and alias.name == "recorded":
-                    yield f"{name}.recorded"
+            base = package[:len(package) + 1 - node.level] if node.level else ()
+            parts = [*base, *(node.module or "").split(".")]
+            modules |= {".".join(filter(None, [*parts, alias.name])) for alias in node.names}
+            spellings |= _taken(node)
+        elif isinstance(node, ast.Call):
+            calls.add(_call(node))
+    return Uses(frozenset(part for name in modules
+                          for part in accumulate(name.split("."), "{}.{}".format)),
+                frozenset(spellings), frozenset(calls))
 
 
-def _recorded(tree: ast.Module, spelled: set[str]) -> set[str | None]:
-    """What a program gives to `recorded`: names of results, None for what is no literal."""
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call)
-             and ast.unparse(node.func) in spelled)
-    first = (call.args[0] if call.args else None for call in calls)
-    return {arg.value if isinstance(arg, ast.Constant) and isinstance(arg.value, str) else None
-            for arg in first}
+def _nodes(tree: ast.Module, imported: bool) -> Iterator[ast.AST]:
+    todo: list[ast.AST] = [tree]
+    while todo:
+        node = todo.pop()
+        if imported and isinstance(node, ast.If) and ast.unparse(node.test) in MAIN:
+            todo += node.orelse
+            continue
+        yield node
+        todo += ast.iter_child_nodes(node)
 
 
-def _modules(source: str, package: Path) -> set[str]:
-    """Dotted names of the modules a piece of Python imports, and of the packages around them."""
-    names: set[str] = set()
-    for node in ast.walk(_tree(source)):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            folder = [package, *package.parents][node.level - 1] if node.level else CODE
-            base = [*folder.relative_to(CODE).parts, *(node.module or "").split(".")]
-            names |= {".".join(filter(None, [*base, alias.name])) for alias in node.names}
-    return {part for name in names for part in accumulate(name.split("."), "{}.{}".format)}
+def _taken(node: ast.ImportFrom) -> set[str]:
+    """How `recorded` is called after `from inside.recorded import recorded`, or the like."""
+    taken = set()
+    for alias in node.names:
+        name = alias.asname or alias.name
+        if node.module in ("inside.recorded", "recorded") and alias.name == "recorded":
+            taken.add(name)
+        elif node.module in ("inside", None) and alias.name == "recorded":
+            taken.add(f"{name}.recorded")
+    return taken
+
+
+def _call(call: ast.Call) -> tuple[str, str | None]:
+    """Which function is called, and its first argument where that is a literal text."""
+    first = call.args[0] if call.args else None
+    literal = isinstance(first, ast.Constant) and isinstance(first.value, str)
+    return ast.unparse(call.func), first.value if literal else None
 
 
 def _tree(source: str) -> ast.Module:

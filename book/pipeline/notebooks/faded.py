@@ -29,6 +29,7 @@ from pathlib import Path
 
 import yaml
 
+from book.pipeline.notebooks import depends
 from book.pipeline.notebooks.blanks import COUNT, blank
 from book.pipeline.paths import CODE, relative
 
@@ -80,7 +81,7 @@ class Exercises:
         found: set[Path] = set()
         todo = [companion]
         while todo:
-            modules = _imported(todo.pop())
+            modules = depends.uses_of(todo.pop()).modules
             new = {other for other in self.companions if other.stem in modules} - found
             found |= new
             todo += new
@@ -130,13 +131,6 @@ def _homes(companions: list[Path], functions: list[Exercise]) -> dict[str, Path]
                             "choose a function that only one companion has")
         homes[name] = found[0]
     return homes
-
-
-def _imported(file: Path) -> set[str]:
-    """Names of the modules that the top of a file imports; what its tour imports is left out."""
-    body = ast.parse(file.read_text(encoding="utf-8")).body
-    names = [alias.name for node in body if isinstance(node, ast.Import) for alias in node.names]
-    return {*names, *(node.module for node in body if isinstance(node, ast.ImportFrom))}
 
 
 def files(path: Path) -> dict[str, str]:

@@ -1,11 +1,26 @@
 """The prover's self-test: each assertion of a proof, negated, must turn the proof red.
 
 An assertion that is never reached, or whose failure is swallowed, proves nothing.
+
+Only an assertion inside another statement (`for`, `if`, `with`, `try`, `def`, …) needs a run. One
+that is itself a statement of the module was evaluated and held, if the proof passed: a module has
+no `return`, `break` or handler of its own, so it comes to its end by passing every statement, or it
+raises. Negated, the same assertion stands at the same place and fails, and nothing is around it
+that could catch that. What would break the argument keeps the proof from passing instead:
+
+    an error before it, `raise SystemExit`, `sys.exit()`    `trial` counts every BaseException
+    an endless loop, `os._exit`, a crash                    the trial has no result
+    python -O, which leaves assertions out                  `trial` compiles programs without it
+    a child process that goes on with the proof             only the first process has a result
+
+`try:` at the top, `if TYPE_CHECKING:`, a class body are statements around their assertions, which
+are run. Programs in strings (`exec`, `python -c`) hold no assertion of the proof.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from book.pipeline.cards.book import Card, Problem
 from book.pipeline.proofs.forks import Trials
@@ -18,6 +33,11 @@ def assertions(tree: ast.Module) -> list[ast.Assert]:
     return sorted(found, key=lambda node: (node.lineno, node.col_offset))
 
 
+def nested(tree: ast.Module) -> list[ast.Assert]:
+    """The assertions that a passing proof may have gone round, or whose failure it may hide."""
+    return [node for node in assertions(tree) if node not in tree.body]
+
+
 def negated(proof: str, number: int) -> str:
     """The proof with its assertion `number` negated and marked as reached when evaluated."""
     tree = ast.parse(proof)
@@ -27,12 +47,14 @@ def negated(proof: str, number: int) -> str:
     return ast.unparse(ast.fix_missing_locations(tree))
 
 
-def self_test(card: Card, trials: Trials, limit: float) -> list[Problem]:
-    """Problems of the assertions of a proof that passes; of a `bug` card, on `fixed`."""
+def self_test(card: Card, trials: Trials, limit: float,
+              which: Callable[[ast.Module], list[ast.Assert]] = nested) -> list[Problem]:
+    """Problems of `which` assertions of a proof that passes; of a `bug` card, on `fixed`."""
     proof = card.data["proof"]
-    problems = []
-    for number, node in enumerate(assertions(ast.parse(proof))):
-        if text := _weakness(card, trials, negated(proof, number), limit):
+    tree = ast.parse(proof)
+    chosen, problems = which(tree), []
+    for number, node in enumerate(assertions(tree)):
+        if node in chosen and (text := _weakness(card, trials, negated(proof, number), limit)):
             text = f"assert on line {node.lineno} of the proof {text}"
             problems.append(card.problem(text, card.line_within("proof", node.lineno)))
     return problems

@@ -6,12 +6,19 @@ Nothing is imported or executed, so a reference can be checked where torch canno
 from __future__ import annotations
 
 import ast
+import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def near(name: str, names: Iterable[str]) -> str:
+    """What to say of the names that look most like one that was not found: ` (near: a, b)`."""
+    found = [n for n in difflib.get_close_matches(name, sorted(set(names)), 4, 0.75) if n != name]
+    return f" (near: {', '.join(found[:3])})" if found else ""
 
 
 # ---- Python ------------------------------------------------------------------------------------
@@ -22,6 +29,7 @@ class Packages:
     def __init__(self, root: Path):
         self.root = root
         self.module = cache(self._module)
+        self._bound: dict[int, dict[str, list[ast.stmt]]] = {}
 
     def _module(self, name: str) -> tuple[Path, ast.Module] | None:
         stem = self.root.joinpath(*name.split("."))
@@ -55,11 +63,20 @@ class Packages:
             return []
         scope, body = module, self.module(module)[1].body
         for name in names[:-1]:
-            classes = [n for n in _bindings(body, name) if isinstance(n, ast.ClassDef)]
+            classes = [n for n in self._bindings(body, name) if isinstance(n, ast.ClassDef)]
             if not classes:
                 break
             scope, body = f"{scope}.{name}", classes[-1].body
         return [f"{scope}.{name}" for node in _statements(body) for name in _bound(node)]
+
+    def _bindings(self, body: list[ast.stmt], name: str) -> list[ast.stmt]:
+        """The statements of a body that bind a name; `module` keeps all bodies, hence the ids."""
+        if id(body) not in self._bound:
+            table = self._bound[id(body)] = {}
+            for node in _statements(body):
+                for bound in _bound(node):
+                    table.setdefault(bound, []).append(node)
+        return self._bound[id(body)].get(name, [])
 
     def _in_module(self, module: str, names: tuple[str, ...], seen: frozenset):
         if (module, names) in seen or not self.module(module):
@@ -82,7 +99,7 @@ class Packages:
         if (id(body), names) in seen:
             return None
         seen |= {(id(body), names)}
-        for node in reversed(_bindings(body, names[0])):
+        for node in reversed(self._bindings(body, names[0])):
             if place := self._behind(module, body, node, names, seen):
                 return place
         return None
@@ -152,10 +169,6 @@ def _bound(node: ast.stmt) -> list[str]:
     return [leaf.id for leaf in leaves if isinstance(leaf, ast.Name)]
 
 
-def _bindings(body: list[ast.stmt], name: str) -> list[ast.stmt]:
-    return [node for node in _statements(body) if name in _bound(node)]
-
-
 def _alias(node: ast.stmt) -> list[str] | None:
     """["b", "c"] for a statement `a = b.c`."""
     value = getattr(node, "value", None)
@@ -197,9 +210,15 @@ def cpp_line(text: str, symbol: str) -> int | None:
     member, enumerator, namespace; of several equals the first. `A::b` is what is written so, or
     else `b` inside the braces of `A`.
     """
-    code = NOISE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+    code = _code(text)
     at = _offset(code, symbol)
     return None if at is None else code.count("\n", 0, at) + 1
+
+
+@cache
+def _code(text: str) -> str:
+    """The text with blanks for its comments and strings."""
+    return NOISE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
 
 
 def cpp_names(text: str) -> list[str]:
