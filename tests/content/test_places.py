@@ -1,4 +1,4 @@
-"""Every file of the repository, the book's text too, can be used on any machine; what it refers to is checked."""
+"""Every file of the repository, the text too, can be used on any machine; references are checked."""
 
 import re
 import subprocess

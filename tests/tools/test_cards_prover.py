@@ -151,12 +151,11 @@ def test_as_many_trials_run_at_a_time_as_there_are_lanes(tmp_path, quick):
         assert [outcome.failure for outcome in pool.map(ground.run, proofs)] == [None] * 3
 
 
-def test_what_is_said_and_written_has_the_order_of_the_cards(tmp_path, run):
+def test_findings_have_the_order_of_the_cards_and_results_that_of_their_ids(tmp_path, run):
     slow, red = "import time\ntime.sleep(0.5)\nassert time\n", "x = 0\nassert x\n"
     write_book(tmp_path, card(proof=slow), card("tensors-two"), card("tensors-three"))
     assert run()[0] == 0
-    assert list(stored(tmp_path)["cards"]) == [
-        "tensors-one", "tensors-two", "tensors-three"]
+    assert list(stored(tmp_path)["cards"]) == ["tensors-one", "tensors-three", "tensors-two"]
     write_book(tmp_path, card(proof=slow + red), card("tensors-two", proof=red),
                card("tensors-three"))
     status, out, error = run()

@@ -23,7 +23,7 @@ from book.pipeline.paths import NOTEBOOKS
 PYTHON = sys.executable
 # conftest.py at the root imports the reader of notebooks.
 ALWAYS = ("pyproject.toml", "conftest.py", "constraints.txt", "tests/conftest.py",
-          "tests/helpers/**/*", "package-lock.json", "book/__init__.py", "book/pipeline/*.py",
+          "tests/helpers/**/*", "package-lock.json", "book/pipeline/*.py",
           "book/pipeline/suite/*", "book/pipeline/notebooks/*")
 PIPELINE = ("book/extension/**/*", "book/pipeline/**/*", "book/*.yaml")
 CODE = ("code/**/*",)
