@@ -1,4 +1,4 @@
-"""Neuron, Layer, MLP on Scalar, and the demo they are trained on: two moons, as micrograd has it.
+"""Step 1, what is to be trained: an MLP on Scalar, and two moons, the demo that micrograd has.
 
     python code/scalar_mlp.py                       100 steps; loss and accuracy every ten
 """
