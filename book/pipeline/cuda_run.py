@@ -52,16 +52,16 @@ class CannotRunError(Exception):
     """There is nothing to run on; the message is for the user."""
 
 
-class TimedTrials(Trials):
+class TimedTrials:
     """Trials that all end soon after `end` (of time.monotonic)."""
 
-    def __init__(self, end: float) -> None:
-        super().__init__()
+    def __init__(self, trials: Trials, end: float) -> None:
+        self.trials = trials
         self.end = end
 
     def run(self, *program: Any, limit: float, **more: Any) -> Outcome:
         left = max(self.end - time.monotonic(), 1.0)
-        return super().run(*program, limit=min(limit, left), **more)
+        return self.trials.run(*program, limit=min(limit, left), **more)
 
 
 @dataclass
@@ -93,18 +93,17 @@ def machine(device: str) -> dict[str, str | None]:
             "python": platform.python_version()}
 
 
-def prove(cards: list[Card], gpu: bool, end: float) -> Proved:
+def prove(cards: list[Card], gpu: bool, end: float, trials: Trials) -> Proved:
     """Run the proofs of some cards one after another."""
-    result = Proved()
-    with TimedTrials(end) as trials:
-        for card in cards:
-            place = f"{card.file} card '{card.id}'"
-            if card.needs == "cuda" and not gpu:
-                result.not_run.append(Finding(place, "needs a GPU"))
-            elif time.monotonic() > end:
-                result.failed.append(Finding(place, NOT_BEGUN))
-            else:
-                _prove(card, Prover(trials), place, result)
+    result, prover = Proved(), Prover(TimedTrials(trials, end))
+    for card in cards:
+        place = f"{card.file} card '{card.id}'"
+        if card.needs == "cuda" and not gpu:
+            result.not_run.append(Finding(place, "needs a GPU"))
+        elif time.monotonic() > end:
+            result.failed.append(Finding(place, NOT_BEGUN))
+        else:
+            _prove(card, prover, place, result)
     return result
 
 
@@ -135,10 +134,10 @@ def run(root: Path, gpu: bool, workers: int) -> dict[str, Any]:
     if not paths:
         raise CannotRunError(f"no notebook lies in {' or '.join(NOTEBOOKS)} of {root}")
     end, run_only = time.monotonic() + SECONDS, not_compared(gpu)
-    with ThreadPoolExecutor(workers) as pool:
+    with Trials(lanes=workers) as trials, ThreadPoolExecutor(workers) as pool:
         notebooks = [pool.submit(runner.run, path, path.relative_to(root).as_posix(),
                                  run_only, end) for path in paths]
-        proofs = _submit_proofs(pool, book, gpu, end)
+        proofs = _submit_proofs(pool, book, gpu, end, trials)
         try:
             for done in as_completed(notebooks):
                 print(done.result(), flush=True)
@@ -155,11 +154,11 @@ def notebook_files(root: Path) -> Iterator[Path]:
         yield from sorted(files)
 
 
-def _submit_proofs(pool: ThreadPoolExecutor, book: Book, gpu: bool,
-                   end: float) -> list[Future[Proved]]:
+def _submit_proofs(pool: ThreadPoolExecutor, book: Book, gpu: bool, end: float,
+                   trials: Trials) -> list[Future[Proved]]:
     chapters = [[card for card in chapter.cards if card.needs in NEEDS]
                 for chapter in book.chapters]
-    return [pool.submit(prove, cards, gpu, end) for cards in chapters if cards]
+    return [pool.submit(prove, cards, gpu, end, trials) for cards in chapters if cards]
 
 
 def not_compared(gpu: bool) -> Set[str]:

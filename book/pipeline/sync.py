@@ -20,6 +20,7 @@ from nbformat.reader import NotJSONError
 
 from book.pipeline import lint, sources
 from book.pipeline.notebooks import notebook as nb
+from book.pipeline.notebooks import unsolved
 from book.pipeline.paths import CHAPTERS, CODE, FRONT_PAGE, relative, write_atomic
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"  # holds a random model id
@@ -60,6 +61,7 @@ def sync(source: Path, force: bool = False) -> bool:
     old = _untouched(target)
     if force or not _reuse_outputs(fresh, old):
         execute(fresh, source)
+        _check_blanks(fresh, source)
         if not force:
             _keep_ignored_outputs(fresh, old)
     _check_predictions(fresh, source)
@@ -139,6 +141,12 @@ def _check_predictions(notebook: NotebookNode, source: Path) -> None:
         if any(o is not right[0] and "why" not in o for o in options):
             raise SyncError(f"{relative(source)}: predict cell `{cell.source.splitlines()[0]}`: "
                             f"a wrong option has no `why`")
+
+
+def _check_blanks(notebook: NotebookNode, source: Path) -> None:
+    """The checks of complete cells must see what the reader has not written yet."""
+    if texts := list(unsolved.problems(notebook, source.parent)):
+        raise SyncError(f"{relative(source)}: " + f"\n{relative(source)}: ".join(texts))
 
 
 def _finish(notebook: NotebookNode, source: Path) -> None:

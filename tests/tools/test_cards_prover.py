@@ -6,6 +6,7 @@ import os
 import textwrap
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from book.pipeline.proofs.forks import Trials
 from book.pipeline.proofs.reached import assertions, negated, nested, self_test
 from book.pipeline.sources import SourceError
 from tests.helpers.card_examples import bug, card, line_of, write_book, write_cards
+from tests.helpers.quick_trials import quick_trials
 
 FILE = "chapters/01-tensors/cards/views.yaml"
 RESULTS = "chapters/01-tensors/cards/views.json"
@@ -39,20 +41,7 @@ def trials():
 
 @pytest.fixture
 def quick(tmp_path):
-    """Trials that start at once: their torch is four empty modules."""
-    for name, text in {"torch/__init__": "set_num_threads = abs\n", "torch/_dynamo": "",
-                       "functorch/__init__": "", "functorch/compile": ""}.items():
-        file = tmp_path / f"quick/{name}.py"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, "utf-8")
-
-    def start(**options):
-        ground = Trials(**options)
-        paths = [str(tmp_path / "quick"), ground.environment["PYTHONPATH"]]
-        ground.environment["PYTHONPATH"] = os.pathsep.join(paths)
-        return ground
-
-    return start
+    return partial(quick_trials, tmp_path)
 
 
 @pytest.fixture

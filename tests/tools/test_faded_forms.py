@@ -196,6 +196,14 @@ def test_a_wrong_list_of_several_companions_is_named_in_one_line(tmp_path, old, 
     assert "\n" not in str(caught.value)
 
 
+def test_a_companion_needs_what_it_imports_and_not_its_tour():
+    shown = {name: CODE / name for name in ("pytorch_deep_dive.py", "scalar_tour.py")}
+    assert "from scalar_tour import" in ENGINE
+    exercises = faded.Exercises([*shown.values()], LIST, [], {})
+    assert exercises.imports(shown["pytorch_deep_dive.py"]) == []
+    assert exercises.imports(shown["scalar_tour.py"]) == [shown["pytorch_deep_dive.py"]]
+
+
 def test_a_worked_function_is_whole_in_its_file_and_what_the_steps_ask_for_is_not():
     exercises, made = faded.read(LIST), faded.files(LIST)
     for exercise in exercises.functions:

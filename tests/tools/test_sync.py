@@ -422,6 +422,9 @@ def package(chapters):
     for name, text in {
         "top.py": "import inside.first\n",
         "alone.py": "",
+        "script.py": "import alone\nif __name__ == '__main__':\n    import tour\n",
+        "turned.py": "if '__main__' == __name__:\n    import tour\nelse:\n    import alone\n",
+        "tour.py": "",
         "inside/__init__.py": "",
         "inside/first.py": "from .second import x\n",
         "inside/second.py": "from . import third\n",
@@ -447,6 +450,9 @@ INSIDE = {"inside/__init__.py", "inside/third.py"}
     ("import inside.third", INSIDE),
     ("def later():\n    import inside.third", INSIDE),
     ("from inside import second", INSIDE | {"inside/second.py"}),
+    ("import script", {"script.py", "alone.py"}),  # what it runs only as a script is left out
+    ("import turned", {"turned.py", "alone.py"}),
+    ("if __name__ == '__main__':\n    import alone", {"alone.py"}),  # a notebook is one
     ("import top", INSIDE | {"top.py", "inside/first.py", "inside/second.py"}),
     ("import inside.deep.fourth", INSIDE | {
         "inside/deep/__init__.py", "inside/deep/fourth.py", "inside/deep/fifth.py"}),

@@ -29,6 +29,7 @@ SKIPPED = ("image/png", "image/jpeg", "application/vnd.jupyter.widget-view+json"
 NOT_BEGUN = "was not begun when the time was over"
 NOT_DONE = "was not done when the time was over"
 Texts = dict[str, list[str]]
+Done = tuple[list[dict[str, Any]], int | None, str]
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,8 @@ def run(path: Path, name: str, run_only: Set[str], end: float) -> Result:
 def _run_cells(path: Path, cells: list[Mapping[str, Any]], run_only: Set[str], end: float,
                result: Result) -> None:
     """Run the cells and add to the result which failed, which did not run."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        limit = end - time.monotonic()
-        done, status, stderr = _execute(Path(folder), path, cells, limit)
+    sources = [_joined(cell["source"]) for cell in cells]
+    done, status, stderr = execute(path.parent, sources, end - time.monotonic())
     for number, (cell, fresh) in enumerate(zip(cells, done, strict=False), 1):
         place = f"{result.name} cell {number}"
         if fresh["missing"]:
@@ -99,13 +99,18 @@ def _run_cells(path: Path, cells: list[Mapping[str, Any]], run_only: Set[str], e
                                      stderr))
 
 
-def _execute(folder: Path, path: Path, cells: list[Mapping[str, Any]],
-             limit: float) -> tuple[list[dict[str, Any]], int | None, str]:
+def execute(cwd: Path, sources: list[str], limit: float,
+            environment: Mapping[str, str] | None = None) -> Done:
     """Results of the cells that came to their end, exit status (None: too late), stderr."""
-    trial.prepare(folder, {"cells": [_joined(cell["source"]) for cell in cells],
-                           "cwd": str(path.parent), "packages": sorted(known_packages())})
-    process = subprocess.Popen([sys.executable, "-m", kernel.__name__, str(folder)],
-                               cwd=ROOT, stdin=subprocess.DEVNULL, start_new_session=True)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        trial.prepare(Path(folder), {"cells": sources, "cwd": str(cwd.resolve()),
+                                     "packages": sorted(known_packages())})
+        return _execute(Path(folder), limit, environment)
+
+
+def _execute(folder: Path, limit: float, environment: Mapping[str, str] | None) -> Done:
+    process = subprocess.Popen([sys.executable, "-m", kernel.__name__, str(folder)], cwd=ROOT,
+                               env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
     status = forks.await_end(process.poll, process.pid, max(limit, 0))
     results, err = folder / "results.jsonl", folder / "err"
     lines = results.read_text(encoding="utf-8").splitlines() if results.exists() else []

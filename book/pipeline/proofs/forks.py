@@ -92,7 +92,7 @@ class Trials:
         self._compiled.cleanup()
 
     def run(self, proof: str = "", code: str = "", variant: dict[str, Any] | None = None,
-            limit: float = 10.0, elsewhere: bool = False) -> Outcome:
+            limit: float = 60.0, elsewhere: bool = False) -> Outcome:
         """Run `code`, then `proof` in the same namespace, for at most `limit` seconds.
 
         `elsewhere`: with other addresses and another hash seed than all trials without it.
