@@ -1,7 +1,6 @@
 """The exercises on mini_tensor: the check tells what passes, what fails and what is not written."""
 
 import ast
-import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +12,6 @@ from bs4 import BeautifulSoup
 from book.extension import exercises
 from book.pipeline.notebooks import faded
 from book.pipeline.paths import CHAPTERS, CODE
-from tests.code import test_mini_tensor
 from tests.helpers.exercise_checks import cuts, load, sources, teller
 
 LIST = CHAPTERS / "01-tensors/exercises.yaml"
@@ -194,30 +192,7 @@ def test_stored_results_are_those_of_torch():
             assert check.expected_strides(name, arguments, 0) == stored, (name, arguments)
 
 
-def test_the_section_counts_chains_and_wrong_rules_as_the_tests_do():
-    text = (CHAPTERS / "01-tensors/mini-tensor.md").read_text(encoding="utf-8")
-    assert f"{test_mini_tensor.CHAINS:,} random chains" in text
-    assert f"{test_mini_tensor.CHAINS} 条随机操作链" in text
-    assert f"{len(test_mini_tensor.WRONG_RULES)} wrong rules" in text
-    assert f"{len(test_mini_tensor.WRONG_RULES)} 条错规则" in text
-
-
 # ---- the files in a folder, as a reader has them -------------------------------------------------
-
-def test_the_section_prints_nothing_that_a_reader_is_to_write():
-    text = (CHAPTERS / "01-tensors/mini-tensor.md").read_text(encoding="utf-8")
-    printed = re.findall(r"getsource\((?:mini|layout|ops)\.([\w.]+)\)", text)
-    assert printed
-    assert text.count("getsource") == len(printed)
-    assert not {exercise.name for exercise in EXERCISES.functions} & set(printed)
-    notebook = (CHAPTERS / "01-tensors/mini-tensor.ipynb").read_text(encoding="utf-8")
-    for name, companion, cut in cuts(EXERCISES):
-        left = "\n".join((SOURCES | {companion: cut}).values())    # what the reader has anyway
-        gone = {line.strip() for line in SOURCES[companion].splitlines()} - {""}
-        gone = {line for line in gone if line not in left}
-        assert gone
-        assert not {line for line in gone if line in notebook}, name
-
 
 @pytest.fixture
 def folder(tmp_path):

@@ -120,6 +120,21 @@ class Sleeping:
             time.sleep(self.seconds)
 
 
+class Waiting:
+    """As an `act`: sample `index` waits until sample `other` is asked for, in another process."""
+
+    def __init__(self, index, other, sign):
+        self.index, self.other, self.sign = index, other, Path(sign)
+
+    def __call__(self, i):
+        if i == self.other:
+            self.sign.touch()
+        patience = time.monotonic() + 300
+        while i == self.index and not self.sign.exists():
+            assert time.monotonic() < patience, f"sample {self.other} is never asked for"
+            time.sleep(0.001)
+
+
 class Exiting:
     def __init__(self, index, code):
         self.index, self.code = index, code

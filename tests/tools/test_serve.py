@@ -1,14 +1,17 @@
 """`make book` serves the site, or says in one line why it cannot."""
 
-import http.server
 import mimetypes
 import re
+import signal
 import socket
+import subprocess
+import sys
 import urllib.request
 
 import pytest
 
 from book.pipeline import serve
+from book.pipeline.paths import ROOT
 
 
 @pytest.fixture
@@ -60,20 +63,33 @@ def test_a_site_not_yet_built_is_named_with_the_command(site, call, busy):
     assert refused(call, busy) == "serve: no site in _build/html; run `make site`"
 
 
-def test_the_address_is_printed_and_ctrl_c_ends_quietly(site, call, busy, monkeypatch, capsys):
-    opened = []
+@pytest.fixture
+def running(site):
+    """(The command in a process of its own, its port); it ends with the test."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    program = (f"import pathlib; from book.pipeline import serve\n"
+               f"serve.SITE = pathlib.Path({str(site)!r})\nraise SystemExit(serve.main())")
+    with subprocess.Popen(
+        [sys.executable, "-c", program, "--port", str(port)], cwd=ROOT, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),   # ignored after `&`
+    ) as server:
+        yield server, port
+        server.kill()
 
-    class Server(http.server.ThreadingHTTPServer):
-        def __init__(self, address, handler):
-            opened.append(address)
 
-        def serve_forever(self):
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(http.server, "ThreadingHTTPServer", Server)
-    assert call(busy) == 0
-    assert capsys.readouterr().out == f"The book is at http://localhost:{busy}/  (Ctrl-C stops)\n\n"
-    assert opened == [("127.0.0.1", busy)]
+def test_the_site_is_served_to_this_machine_at_the_printed_address_until_ctrl_c(running):
+    server, port = running
+    assert server.stdout.readline() == f"The book is at http://localhost:{port}/  (Ctrl-C stops)\n"
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=300) as answer:
+        assert answer.read() == b"<title>book</title>"
+    if sys.platform == "linux":                                 # all of 127 is this machine
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.2", port), timeout=300)
+    server.send_signal(signal.SIGINT)
+    assert server.communicate(timeout=300) == ("\n", "")
+    assert server.returncode == 0
 
 
 @pytest.mark.parametrize(("name", "kind"), [
@@ -85,7 +101,7 @@ def test_scripts_and_fonts_have_their_type_whatever_the_machine_says(
     monkeypatch.setattr(mimetypes, "guess_type", lambda *_, **__: ("text/plain", None))
     (site / name).write_bytes(b"content")
     with (serve.served(site) as address,
-          urllib.request.urlopen(address + name, timeout=10) as answer):
+          urllib.request.urlopen(address + name, timeout=300) as answer):
         assert answer.headers["Content-Type"] == kind
         assert answer.read() == b"content"
     assert capfd.readouterr() == ("", "")
