@@ -1,4 +1,4 @@
-"""Every file of the repository, the text too, can be used on any machine; references are checked."""
+"""Every file of the repository can be used on any machine, and what texts refer to is checked."""
 
 import re
 import subprocess
