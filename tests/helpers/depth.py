@@ -32,21 +32,18 @@ def cases(at_depth_1):
 
 
 class Record:
-    """A pytest plugin: stores what the passed tests of a full run counted, by claim."""
+    """A pytest plugin: stores what each passed test of a full run counted, by claim."""
 
     def __init__(self, folder: Path):
-        self.file, self.counts = folder / "random-cases.json", {}
+        self.file = folder / "random-cases.json"
 
     def pytest_runtest_logreport(self, report):
-        if report.when == "call" and report.passed:
-            self.counts.update(told for name, told in report.user_properties if name == COUNTED)
-
-    def pytest_sessionfinish(self):
-        if not self.counts:
+        """At once, so that a long run that ends early keeps what it has."""
+        counts = [told for name, told in report.user_properties if name == COUNTED]
+        if report.when != "call" or not report.passed or not counts:
             return
         told = json.loads(self.file.read_text("utf-8")) if self.file.exists() else {}
-        told |= {claim: {"cases": count, "torch": version("torch"),
+        told |= {claim: {"cases": cases, "torch": version("torch"),
                          "python": platform.python_version(),
-                         "date": datetime.date.today().isoformat()}
-                 for claim, count in self.counts.items()}
+                         "date": datetime.date.today().isoformat()} for claim, cases in counts}
         paths.write_atomic(self.file, json.dumps(dict(sorted(told.items())), indent=1) + "\n")
