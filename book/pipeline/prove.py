@@ -100,11 +100,14 @@ class Session:
 
     def run(self, cards: list[Card], mutate: bool = False, resolve: bool = True) -> None:
         """Prove the cards (those for a GPU take their recorded evidence) and make their entries."""
-        with ThreadPoolExecutor(self.trials.lanes) as pool:
-            for card, proof in zip(cards, pool.map(lambda c: self._prove(c, mutate), cards),
+        pool = ThreadPoolExecutor(self.trials.lanes)
+        try:
+            for proof, card in zip(pool.map(lambda c: self._prove(c, mutate), cards), cards,
                                    strict=True):
                 self.proofs[card.id] = proof
                 self.problems += proof.problems
+        finally:
+            pool.shutdown(cancel_futures=True)  # Ctrl-C waits for two proofs, not for all
         urls, problems = resolve_all(cards, self.resolve) if resolve else ({}, [])
         self.problems += problems
         for card in cards:
