@@ -23,7 +23,7 @@ serve:
 sync: setup-full ## execute sections that changed and write their notebooks (FORCE=1: all)
 	@$(RUN).sync $(if $(FORCE),--force)
 
-prove: setup-full ## run the proofs of all cards and write cards.json
+prove: setup-full ## run the proofs of all cards and write their results
 	@$(RUN).prove
 
 check: setup-full ## before every commit: lint, staleness, what changed; ONLY=desk: these steps

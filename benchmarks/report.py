@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from book.pipeline import records
 from book.pipeline.paths import RESULTS, relative, write_atomic
 
 CPUINFO = Path("/proc/cpuinfo")
@@ -74,9 +75,10 @@ def warn_if_busy() -> None:
 
 
 def write(name: str, result: dict[str, Any]) -> Path:
-    """Replace the result file of one script."""
+    """Replace the result file of one script; it also says what was measured, by digest."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     file = RESULTS / f"{name}.json"
-    write_atomic(file, json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+    content = result | {"measured": records.RECORDS[name].subject()}
+    write_atomic(file, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     print(f"bench: recorded in {relative(file)}")
     return file

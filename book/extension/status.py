@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from docutils import nodes
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import raw, spans
@@ -12,6 +12,10 @@ from book.extension.tables import table
 from book.pipeline.status import status
 
 PAGE = "book/status"
+UNCHANGED = ("没有改动", "nothing has changed")
+UNKNOWN = ("没有记下测的是什么，算作过时",
+           "it does not say what it measured, and counts as out of date")
+SHOWN_CHANGES = 4  # names of what has changed; of more, their number
 NOT_RECORDED = ("还没有记录", "Not recorded yet")
 
 
@@ -65,9 +69,10 @@ def conditions(zh: str, en: str, *facts: str) -> str:
     return f"<p>{spans(f'{zh}：{zh_said}', f'{en}: {en_said}')}</p>"
 
 
-def page_costs(record: dict) -> str:
+def page_costs(record: dict, total: int) -> str:
     if not record:
         return conditions("页面", "Pages")
+    measured = len(record["pages"])
     marks = ("performance", "accessibility", "best-practices", "seo")
     head = [("页面", "Page"), ("传输（gzip）", "Transfer (gzip)"), ("请求", "Requests"),
             ("首次绘制，慢速手机：中位数（最短–最长）",
@@ -79,22 +84,52 @@ def page_costs(record: dict) -> str:
              " / ".join(str(row.get("lighthouse", {}).get(mark, "–")) for mark in marks)]
             for name, row in record["pages"].items()]
     lighthouse = [f"Lighthouse {record['lighthouse']}"] if record["lighthouse"] else []
-    return conditions("页面", "Pages", record["machine"], f"Chromium {record['chromium']}",
+    return conditions(f"页面（{total} 页测了 {measured} 页）",
+                      f"Pages ({measured} of {total} measured)",
+                      record["machine"], f"Chromium {record['chromium']}",
                       *lighthouse, record["date"]) + table(head, rows)
 
 
-def notebook_costs(record: dict) -> str:
+def notebook_costs(record: dict, total: int) -> str:
     if not record:
         return conditions("notebook", "Notebooks")
+    measured = len(record["seconds"])
     head = ["notebook", ("用时", "Time"), ("内存峰值", "Peak memory")]
     rows = [[name, f"{seconds} s", f"{record['peak_mb'][name]} MB"]
             for name, seconds in record["seconds"].items()]
-    return conditions("notebook", "Notebooks", record["machine"], f"Python {record['python']}",
+    return conditions(f"notebook（{total} 个测了 {measured} 个）",
+                      f"Notebooks ({measured} of {total} measured)",
+                      record["machine"], f"Python {record['python']}",
                       f"torch {record['torch']}", record["date"]) + table(head, rows)
 
 
+def since(row: dict) -> tuple[str, str]:
+    """Whether what was measured is still as it was."""
+    if not row["date"]:
+        return NOT_RECORDED
+    if row["changed"] is None:
+        return UNKNOWN
+    if not (names := row["changed"]):
+        return UNCHANGED
+    few, more = names[:SHOWN_CHANGES], len(names) - SHOWN_CHANGES
+    zh, en = "、".join(few), ", ".join(few)
+    if more > 0:
+        zh, en = f"{zh} 等 {len(names)} 处", f"{en} and {more} more"
+    return f"改动之前测的：{zh}", f"measured before a change of {en}"
+
+
+def records(data: dict) -> str:
+    head = [("记录", "Record"), ("日期", "Date"), ("测过之后", "Since it was measured"),
+            ("重新测量", "To measure anew")]
+    return table(head, [[row["name"], row["date"] or "–", since(row),
+                         Markup(f"<code>{escape(row['renew'])}</code>")]
+                        for row in data["records"]])
+
+
 def measured(data: dict) -> str:
-    return page_costs(data["pages"]) + notebook_costs(data["notebooks"])
+    totals = data["totals"]
+    return (page_costs(data["pages"], totals["pages"])
+            + notebook_costs(data["notebooks"], totals["notebooks"]))
 
 
 def errata(data: dict) -> str:
@@ -112,6 +147,7 @@ def errata(data: dict) -> str:
 # heading id -> what stands below its text
 TABLES = {"versions": versions, "chapters": chapters, "pinned-and-cuda-only-cells": marked,
           "cuda-record": cuda, "other-versions-of-torch": other_versions,
+          "records": records,
           "measurements": measured, "errata": errata}
 
 

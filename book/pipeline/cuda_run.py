@@ -29,6 +29,7 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
+from book.pipeline import records
 from book.pipeline.cards.book import Book, Card, load
 from book.pipeline.notebooks import runner
 from book.pipeline.notebooks.notebook import outputs_are_pinned_here
@@ -192,9 +193,10 @@ def report(facts: dict[str, str | None], result: dict[str, Any], seconds: float)
     return len(failed)
 
 
-def record(path: Path, facts: dict[str, str | None], result: dict[str, Any]) -> None:
-    """Store the result; findings as one line each."""
-    content = {**facts, "date": datetime.date.today().isoformat(), **result}
+def record(path: Path, root: Path, facts: dict[str, str | None], result: dict[str, Any]) -> None:
+    """Store the result of what lies below `root`; findings as one line each."""
+    content = {**facts, "date": datetime.date.today().isoformat(), **result,
+               "measured": records.whole_book(root)}
     text = json.dumps(content, ensure_ascii=False, indent=1, default=str)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(path, text + "\n")
@@ -215,7 +217,7 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     failures = report(facts, result, time.monotonic() - started)
     if options.record:
-        record(options.record, facts, result)
+        record(options.record, options.root, facts, result)
     return 1 if failures else 0
 
 

@@ -20,6 +20,7 @@ import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+from book.pipeline import records
 from book.pipeline.paths import RESULTS, ROOT, write_atomic
 from book.pipeline.suite.steps import NBVAL
 
@@ -93,7 +94,7 @@ def main() -> int:
     python = environment(options.version)
     result = {"notebooks": run_notebooks(python), "cards": run_proofs(python),
               "python": platform.python_version(), "machine": platform.machine(),
-              "date": datetime.date.today().isoformat()}
+              "date": datetime.date.today().isoformat(), "measured": records.whole_book(ROOT)}
     failed = result["notebooks"]["failed"] + result["cards"]["failed"]
     print(*failed, sep="\n")
     print(f"torch {options.version}: {result['notebooks']['cells']} cells, "

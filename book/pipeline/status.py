@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from sphinx_external_toc.parsing import parse_toc_yaml
 
+from book.pipeline import records
 from book.pipeline.cards import book as cards
 from book.pipeline.cards import report as card_report
 from book.pipeline.chapters import read as read_chapters
@@ -60,6 +62,27 @@ def marked_cells() -> list[dict[str, str]]:
     return rows
 
 
+def documents() -> list[str]:
+    """The pages of the book, in its order."""
+    return list(parse_toc_yaml(ROOT / "_toc.yml"))
+
+
+def state() -> list[dict[str, Any]]:
+    """Of each record: its name, how to renew it, its dates, what changed since it was measured.
+
+    `changed` is None where a record does not say what it measured; a record of several runs gives
+    a row for each. Where nothing is recorded, `date` is None.
+    """
+    rows = []
+    for name, (renew, subject) in records.RECORDS.items():
+        content, now = recorded(name), subject()
+        runs = {f"{name} {key}": run for key, run in content.items()} \
+            if name == "torch-versions" and content else {name: content}
+        rows += [{"name": each, "renew": renew, "date": run.get("date"),
+                  "changed": records.changed(run, now)} for each, run in runs.items()]
+    return rows
+
+
 def status(root: Path = ROOT) -> dict[str, Any]:
     """Everything the status page shows."""
     book, problems = cards.load(root)
@@ -70,5 +93,6 @@ def status(root: Path = ROOT) -> dict[str, Any]:
         "versions": versions(), "chapters": chapters(report), "marked": marked_cells(),
         "cards": report["total"], "errata": report["errata"], "claims": book.errata,
         "torch-versions": recorded("torch-versions"), "cuda": recorded("cuda"),
-        "pages": recorded("pages"), "notebooks": recorded("notebooks"),
+        "pages": recorded("pages"), "notebooks": recorded("notebooks"), "records": state(),
+        "totals": {"pages": len(documents()), "notebooks": len(list(CHAPTERS.glob("*/*.ipynb")))},
     }

@@ -16,7 +16,7 @@ import pytest
 from benchmarks import lighthouse, notebooks, pages, report
 from benchmarks.serving import served, snapshot
 from book.extension.status import measured
-from book.pipeline import status
+from book.pipeline import records, status
 from book.pipeline.paths import ROOT
 
 NUMBER = {"type": "number", "exclusiveMinimum": 0}
@@ -30,6 +30,14 @@ def exactly(**properties):
             "additionalProperties": False}
 
 
+def result_of(**properties):
+    """Schema of a file of results; the first ones do not say what they measured."""
+    schema = exactly(**properties)
+    digests = {"type": "object", "minProperties": 1,
+               "additionalProperties": {"type": "string", "pattern": "^[0-9a-f]{64}$"}}
+    return schema | {"properties": properties | {"measured": digests}}
+
+
 def by_name(schema):
     return {"type": "object", "minProperties": 1, "additionalProperties": schema,
             "propertyNames": {"pattern": r"^(book|chapters)/[a-z0-9/-]+$"}}
@@ -39,10 +47,10 @@ SCORE = {"type": "integer", "minimum": 0, "maximum": 100}
 PAGE = exactly(bytes=NUMBER, requests=NUMBER, paint=NUMBER, paint_min=NUMBER, paint_max=NUMBER,
                lighthouse=exactly(**dict.fromkeys(lighthouse.CATEGORIES, SCORE)))
 SCHEMAS = {
-    "pages": exactly(machine=WORDS, chromium=WORDS, lighthouse=WORDS, date=DAY,
-                     profile={"const": pages.PROFILE}, pages=by_name(PAGE)),
-    "notebooks": exactly(machine=WORDS, torch=WORDS, python=WORDS, date=DAY,
-                         seconds=by_name(NUMBER), peak_mb=by_name(NUMBER)),
+    "pages": result_of(machine=WORDS, chromium=WORDS, lighthouse=WORDS, date=DAY,
+                       profile={"const": pages.PROFILE}, pages=by_name(PAGE)),
+    "notebooks": result_of(machine=WORDS, torch=WORDS, python=WORDS, date=DAY,
+                           seconds=by_name(NUMBER), peak_mb=by_name(NUMBER)),
 }
 ROW = {"bytes": 123_400, "requests": 21, "paint": 987, "paint_min": 901, "paint_max": 1234,
        "lighthouse": {"performance": 96, "accessibility": 100, "best-practices": 99, "seo": 98}}
@@ -261,7 +269,9 @@ def test_a_result_is_stored_only_when_that_is_asked_for(script, results, monkeyp
     assert not results.exists()
     assert script.main(["--record"]) == 0
     assert [file.name for file in results.iterdir()] == [f"{name}.json"]
-    assert json.loads((results / f"{name}.json").read_text("utf-8")) == EXAMPLES[name]
+    stored = json.loads((results / f"{name}.json").read_text("utf-8"))
+    jsonschema.validate(stored, SCHEMAS[name])
+    assert stored == EXAMPLES[name] | {"measured": records.RECORDS[name].subject()}
 
 
 @pytest.mark.parametrize(("script", "arguments", "why"), [
@@ -278,7 +288,8 @@ def test_a_wrong_call_is_refused_in_a_line(script, arguments, why, capsys):
 
 def shown():
     """What the status page says below "Measurements"."""
-    return measured({name: status.recorded(name) for name in ("pages", "notebooks")})
+    return measured({name: status.recorded(name) for name in ("pages", "notebooks")}
+                    | {"totals": {"pages": 26, "notebooks": 23}})
 
 
 def test_the_status_page_says_when_nothing_is_recorded(results):
@@ -293,7 +304,8 @@ def test_the_status_page_shows_what_is_recorded_in_both_languages(results):
     assert "Not recorded" not in page
     for text in ("Abacus 9000", "Chromium 156.0", "Lighthouse 13.5.0", "torch 2.13.0",
                  "123 KB", "<td>21</td>", "987 ms (901–1234)", "96 / 100 / 99 / 98",
-                 "<td>3.4 s</td>", "<td>321 MB</td>", "First paint, slow phone",
+                 "<td>3.4 s</td>", "Pages (1 of 26 measured)", "notebook（23 个测了 1 个）",
+                 "<td>321 MB</td>", "First paint, slow phone",
                  "首次绘制，慢速手机"):
         assert text in page
 

@@ -413,6 +413,7 @@ def test_a_record_holds_the_machine_and_every_finding(command, tmp_path, monkeyp
     assert out.endswith(f"wrote {target}\n")
     record = json.loads(target.read_text("utf-8"))
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", record.pop("date"))
+    assert record.pop("measured").keys() == {"notebooks", "cards"}
     assert record == GPU | {
         "cells": 2, "failed": ["chapters/01-tensors/section.ipynb cell 2: stdout differs"],
         "not_run": [], "cards": {"proved": 1, "failed": []}}

@@ -27,7 +27,7 @@
  * @property {"zh"|"en"|"both"} lang  Language of the page.
  * @property {number} duration     ms from the question to the grade.
  * @property {string} mode         Where: `page`; other programs name themselves (kebab-case).
- * @property {string} edition      First 12 hex digits of the card's digest in cards.json: what
+ * @property {string} edition      First 12 hex digits of the digest of the whole card: what
  *   `points`, `response` and `variant` refer to.
  * @property {1} schema            Version of this format.
  * @property {string} device       UUID of the browser profile or program that wrote it.

@@ -1,0 +1,94 @@
+"""What the recorded results of `benchmarks/results/` were measured of, and what changed since.
+
+A record holds `measured`: {name: digest} of what it is about when it is stored. Where one of these
+differs today, its numbers were measured before a change. Nothing fails because of that: the status
+page says so, and the command that records measures anew. The equipment of a script (report,
+chromium, tests/helpers) does not count. Needs neither torch nor Jupyter.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from book.pipeline import digests
+from book.pipeline.notebooks import depends
+from book.pipeline.paths import ROOT, relative
+
+MAKES_PAGES = ("book/extension", "book/web")
+Measured = dict[str, str]
+
+
+class Record(NamedTuple):
+    """A file of results: the command that renews it, and what it would measure today."""
+
+    renew: str
+    subject: Callable[[], Measured]
+
+
+def script(name: str) -> Measured:
+    """A script of benchmarks/ and the files of code/ that it imports."""
+    file = ROOT / "benchmarks" / f"{name}.py"
+    files = [file, *sorted(depends.files([file.read_text(encoding="utf-8")]))]
+    return {relative(one): digests.of_file(one) for one in files}
+
+
+def notebooks(root: Path) -> Measured:
+    """The program of each notebook of chapters/: its code, its companions, the pinned torch."""
+    found = {}
+    for file in sorted(root.glob("chapters/*/*.ipynb")):
+        metadata = json.loads(file.read_text(encoding="utf-8"))["metadata"]
+        name = file.relative_to(root).with_suffix("").as_posix()
+        found[name] = metadata.get("book", {}).get("program", "")
+    return found
+
+
+def pages() -> Measured:
+    """What stands on each page, its cards included, and the two folders that make all of them."""
+    from sphinx_external_toc.parsing import parse_toc_yaml  # here: a run on a GPU goes without it
+
+    page_of = {document: digests.of_value([digests.of_file(file) for file in _written(document)])
+               for document in parse_toc_yaml(ROOT / "_toc.yml")}
+    return page_of | {name: digests.of_value(
+        {relative(file): digests.of_file(file) for file in sorted((ROOT / name).rglob("*.*"))
+         if "__pycache__" not in file.parts}) for name in MAKES_PAGES}
+
+
+def _written(document: str) -> Iterator[Path]:
+    page = ROOT / document
+    yield from sorted(file for suffix in ("md", "ipynb")
+                      if (file := page.with_name(f"{page.name}.{suffix}")).is_file())
+    yield from sorted(page.parent.glob(f"cards/{page.name}.*"))
+
+
+def whole_book(root: Path) -> Measured:
+    """All notebooks and all proved cards, for a run of everything."""
+    cards = {file.relative_to(root).as_posix(): digests.of_file(file)
+             for file in sorted(root.glob("chapters/*/cards/*.json"))}
+    return {"notebooks": digests.of_value(notebooks(root)), "cards": digests.of_value(cards)}
+
+
+def _bench(name: str) -> Record:
+    return Record(f"make bench ONLY={name} RECORD=1", lambda: script(name))
+
+
+RECORDS = {
+    "pages": Record("make bench ONLY=pages RECORD=1", pages),
+    "notebooks": Record("make bench ONLY=notebooks RECORD=1", lambda: notebooks(ROOT)),
+    "memory-order": _bench("memory_order"),
+    "scalar-speed": _bench("scalar_speed"),
+    "loader": _bench("loader"),
+    "loader-chaos": _bench("loader_chaos"),
+    "torch-versions": Record("make test-torch TORCH=… RECORD=1", lambda: whole_book(ROOT)),
+    "cuda": Record("make test-cuda RECORD=1", lambda: whole_book(ROOT)),
+}
+
+
+def changed(record: Mapping[str, Any], now: Measured) -> list[str] | None:
+    """Names of what is new, gone or different since; None where the record does not say."""
+    then = record.get("measured")
+    if then is None:
+        return None
+    return sorted(name for name in then.keys() | now.keys() if then.get(name) != now.get(name))
