@@ -86,8 +86,8 @@ def cut_maths_fonts(site: Path, pages: Collection[str]) -> None:
 
 def subset_font(file: Path, codes: list[int]) -> None:
     options = subset.Options(flavor="woff2", desubroutinize=True)
-    font = subset.load_font(str(file), options)
     subsetter = subset.Subsetter(options)
     subsetter.populate(unicodes=codes)
-    subsetter.subset(font)
-    subset.save_font(font, str(file), options)
+    with subset.load_font(str(file), options) as font:
+        subsetter.subset(font)
+        subset.save_font(font, str(file), options)
