@@ -7,6 +7,7 @@ import ast
 import hashlib
 import re
 from collections.abc import Iterable
+from functools import cache
 from itertools import accumulate
 from pathlib import Path
 
@@ -54,6 +55,7 @@ def _recorded(source: str) -> set[str | None]:
             for arg in first}
 
 
+@cache  # the same files of code/ stand behind many notebooks
 def _modules(source: str, package: Path) -> set[str]:
     """Dotted names of the modules a piece of Python imports, and of the packages around them."""
     names: set[str] = set()
