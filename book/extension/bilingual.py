@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from functools import cache
 
 from docutils import nodes
 from markdown_it import MarkdownIt
@@ -28,13 +29,34 @@ def spans(zh: str, en: str, escape: bool = True) -> str:
     )
 
 
+@cache  # a card's texts stand on its page and in the drill
 def inline(text: str) -> str:
     """One line of Markdown as HTML without a paragraph around it."""
     return _markdown.renderInline(text)
 
 
 def raw(text: str) -> nodes.raw:
+    """Whole HTML without nodes inside; what has some is an `element`."""
     return nodes.raw("", text, format="html")
+
+
+class Element(nodes.General, nodes.Element):
+    """An HTML element around other nodes: its name as `tag`, what it carries as `html`."""
+
+
+def element(tag: str, *children: nodes.Node, **attributes: str) -> Element:
+    """`element("details", node, class_="fold")`: a word of Python ends in an underscore."""
+    named = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()}
+    return Element("", *children, tag=tag, html=named)
+
+
+def visit_element(translator, node: Element) -> None:
+    carried = "".join(f' {name}="{html.escape(value)}"' for name, value in node["html"].items())
+    translator.body.append(f"<{node['tag']}{carried}>")
+
+
+def depart_element(translator, node: Element) -> None:
+    translator.body.append(f"</{node['tag']}>")
 
 
 def render_markdown_cell(self, token) -> None:
@@ -71,8 +93,6 @@ def split_title(title: nodes.TextElement) -> None:
 class PairLanguages(SphinxTransform):
     """Pair adjacent cells and split titles, before Sphinx collects tables of contents."""
 
-    default_priority = 500
-
     def apply(self, **kwargs) -> None:
         for title in list(self.document.findall(nodes.title)):
             split_title(title)
@@ -90,11 +110,9 @@ class PairLanguages(SphinxTransform):
         parent.remove(en)
         pair = nodes.container("", zh, en, classes=["bi-pair"], is_div=True)
         if zh["fold"]:
-            summary = spans(*FOLDS[zh["fold"]])
-            start = raw(f'<details class="fold"><summary>{summary}</summary>')
-            parent.insert(position, [start, pair, raw("</details>")])
-        else:
-            parent.insert(position, pair)
+            summary = raw(f'<summary>{spans(*FOLDS[zh["fold"]])}</summary>')
+            pair = element("details", summary, pair, class_="fold")
+        parent.insert(position, pair)
 
 
 class ReferenceTexts(SphinxPostTransform):
@@ -121,5 +139,5 @@ class ReferenceTexts(SphinxPostTransform):
 
 def setup(app):
     SphinxNbRenderer.render_nb_cell_markdown = render_markdown_cell
-    app.add_transform(PairLanguages)
+    app.add_node(Element, html=(visit_element, depart_element))
     app.add_post_transform(ReferenceTexts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
+from functools import cache
 
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
@@ -44,6 +45,7 @@ def both(texts: dict[str, str]) -> str:
     return spans(*(inline(texts[lang]) for lang in ("zh", "en")), escape=False)
 
 
+@cache  # the page of a section, the drill's address and the drill's files show the same card
 def code(source: str) -> str:
     body = highlight(source, PythonLexer(), HtmlFormatter(nowrap=True))
     return f'<div class="highlight"><pre tabindex="0">{body}</pre></div>'

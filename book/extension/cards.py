@@ -21,9 +21,7 @@ INTRO = (
 
 
 class AppendCards(SphinxTransform):
-    """Add a last section with the cards, before titles are split and contents collected."""
-
-    default_priority = 400
+    """Add a last section with the cards."""
 
     def apply(self, **kwargs) -> None:
         source = Path(self.env.doc2path(self.env.docname))
@@ -40,7 +38,3 @@ class AppendCards(SphinxTransform):
         section += raw("".join(card_html(card, claims) for card in cards))
         self.document.note_implicit_target(section, section)
         return section
-
-
-def setup(app):
-    app.add_transform(AppendCards)

@@ -14,7 +14,7 @@ from docutils import nodes
 from markupsafe import Markup
 from sphinx.transforms import SphinxTransform
 
-from book.extension.bilingual import raw, spans
+from book.extension.bilingual import element, raw, spans
 from book.extension.front import HEAD, SHEET_TITLE, Section, facts, link, sections
 from book.extension.predict import code_cells
 from book.extension.tables import table
@@ -37,8 +37,6 @@ def listing(ready: list[Section], sheet: str | None) -> str:
 class ListSections(SphinxTransform):
     """Put the list below the text of its heading in a chapter's opening."""
 
-    default_priority = 450
-
     def apply(self, **kwargs) -> None:
         chapter, page = place(self.env.docname) or ("", "")
         if page != OPENING:
@@ -53,8 +51,6 @@ class ListSections(SphinxTransform):
 class FoldChecks(SphinxTransform):
     """Mark the cheat sheet for its print style, and fold its cells, each where it stands."""
 
-    default_priority = 510
-
     def apply(self, **kwargs) -> None:
         _, page = place(self.env.docname) or ("", "")
         if page != SHEET:
@@ -63,9 +59,8 @@ class FoldChecks(SphinxTransform):
         for cell in code_cells(self.document):
             if "tag_setup" not in cell["classes"]:
                 words = spans(*title(next(cell.findall(nodes.literal_block)).astext()))
-                cell.parent.replace(cell, [
-                    raw(f'<details class="fold proof"><summary>{words}</summary>'),
-                    cell, raw("</details>")])
+                cell.parent.replace(cell, element(
+                    "details", raw(f"<summary>{words}</summary>"), cell, class_="fold proof"))
 
 
 def title(code: str) -> tuple[str, str]:
@@ -92,8 +87,3 @@ def runs_of(labels: list[str]) -> list[tuple[str, str]]:
 
 def following(label: str) -> str:
     return re.sub(r"\d+$", lambda number: str(int(number[0]) + 1), label)
-
-
-def setup(app):
-    app.add_transform(ListSections)
-    app.add_transform(FoldChecks)

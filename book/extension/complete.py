@@ -5,7 +5,7 @@ from __future__ import annotations
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
-from book.extension.bilingual import raw, spans
+from book.extension.bilingual import element, raw, spans
 from book.extension.predict import code_cells
 from book.pipeline.notebooks.blanks import blanked
 
@@ -19,8 +19,6 @@ SOLUTION = ("参考答案", "Solution")
 
 class BlankCells(SphinxTransform):
     """Blank the source of each complete cell and fold what it held."""
-
-    default_priority = 510
 
     def apply(self, **kwargs) -> None:
         for cell in code_cells(self.document):
@@ -39,13 +37,7 @@ class BlankCells(SphinxTransform):
         cell.extend([
             raw(f'<p class="complete-label">{spans(*LABEL)}</p>'),
             source,
-            raw(f'<p class="complete-note">{spans(*NOTE, escape=False)}</p>'
-                f'<details class="fold"><summary>{spans(*SOLUTION)}</summary>'),
-            solution,
-            *outputs,
-            raw("</details>"),
+            raw(f'<p class="complete-note">{spans(*NOTE, escape=False)}</p>'),
+            element("details", raw(f"<summary>{spans(*SOLUTION)}</summary>"), solution, *outputs,
+                    class_="fold"),
         ])
-
-
-def setup(app):
-    app.add_transform(BlankCells)

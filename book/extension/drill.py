@@ -152,8 +152,6 @@ def element(docname: str, index: str) -> str:
 class InsertDrill(SphinxTransform):
     """Put the element between the page's introduction and its first section."""
 
-    default_priority = 520  # after the pairing of languages
-
     def apply(self, **kwargs) -> None:
         if self.env.docname != PAGE:
             return
@@ -178,6 +176,5 @@ def write_files(app, exception) -> None:
 
 
 def setup(app):
-    app.add_transform(InsertDrill)
     app.connect("html-page-context", link_style)
     app.connect("build-finished", write_files)

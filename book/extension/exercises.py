@@ -9,12 +9,12 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
 from book.extension.bilingual import raw, spans
-from book.extension.downloads import FOLDER, address
+from book.extension.downloads import address
+from book.finish.downloads import EXERCISES
 from book.pipeline.notebooks import faded
 from book.pipeline.paths import place
 
 log = logging.getLogger(__name__)
-LIST = "exercises.yaml"
 HEADING = "exercises"  # id of the section that gets the list
 
 FORMS = {
@@ -49,11 +49,9 @@ COMMA, AND = ("、", ", "), (" 和 ", " and ")  # between names in Chinese, in E
 class ListExercises(SphinxTransform):
     """Add the list to the section `exercises` of a page, if its chapter has exercises."""
 
-    default_priority = 520
-
     def apply(self, **kwargs) -> None:
         found = place(self.env.docname)
-        source = Path(self.env.doc2path(self.env.docname)).with_name(LIST)
+        source = Path(self.env.doc2path(self.env.docname)).with_name(EXERCISES)
         if not found or not source.exists():
             return
         for section in self.document.findall(nodes.section):
@@ -139,24 +137,3 @@ def enumeration(names: list[str], lang: int) -> str:
 
 def link(folder: str, name: str) -> str:
     return f'<a href="{folder}/{name}" download><code>{name}</code></a>'
-
-
-def write_files(app, exception) -> None:
-    """After the build: the files of every chapter that has exercises."""
-    if exception or app.builder.name != "html":
-        return
-    for source in sorted(Path(app.srcdir, "chapters").glob(f"*/{LIST}")):
-        folder = Path(app.outdir, FOLDER, source.parent.name, "exercises")
-        folder.mkdir(parents=True, exist_ok=True)
-        try:
-            made = faded.files(source)
-        except faded.FadeError as error:
-            log.warning(str(error))
-            continue
-        for name, text in made.items():
-            (folder / name).write_text(text, encoding="utf-8")
-
-
-def setup(app):
-    app.add_transform(ListExercises)
-    app.connect("build-finished", write_files)

@@ -105,8 +105,6 @@ def facts(section: Section, up: str = "../") -> list[object]:
 class FillFront(SphinxTransform):
     """Put map and table below the text of their headings."""
 
-    default_priority = 450
-
     def apply(self, **kwargs) -> None:
         if self.env.docname != PAGE:
             return
@@ -118,7 +116,3 @@ class FillFront(SphinxTransform):
         headed = {part["ids"][0]: part for part in self.document.findall(nodes.section)}
         for name, part in parts.items():
             headed[name].append(raw(part))
-
-
-def setup(app):
-    app.add_transform(FillFront)

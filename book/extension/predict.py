@@ -7,7 +7,7 @@ import html
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
-from book.extension.bilingual import inline, raw, spans
+from book.extension.bilingual import element, inline, raw, spans
 
 TEXTS = {
     "legend": ("先选一个预测，再看运行结果", "Commit to a prediction before you see the output"),
@@ -38,8 +38,6 @@ def code_cells(document: nodes.document) -> list[nodes.container]:
 class FoldPredictions(SphinxTransform):
     """Put the form before the output of each predict cell and the output into a fold."""
 
-    default_priority = 510
-
     def apply(self, **kwargs) -> None:
         for number, cell in enumerate(code_cells(self.document)):
             if options := cell.get("cell_metadata", {}).get("predict", {}).get("options"):
@@ -52,13 +50,10 @@ class FoldPredictions(SphinxTransform):
         right = next(i for i, option in enumerate(options) if str(option["match"]) in shown)
         position = cell.index(output)
         cell.remove(output)
-        summary = f'<summary>{text("output")}</summary>'
-        cell.insert(position, [
-            raw(f'<predict-cell data-right="{right}">{form(options, name)}'
-                f'<details class="predict-output">{summary}'),
-            output,
-            raw("</details>" + feedback(options, right) + "</predict-cell>"),
-        ])
+        fold = element("details", raw(f'<summary>{text("output")}</summary>'), output,
+                       class_="predict-output")
+        cell.insert(position, element("predict-cell", raw(form(options, name)), fold,
+                                      raw(feedback(options, right)), data_right=str(right)))
 
 
 def wrap_explanation(cell: nodes.container) -> None:
@@ -72,9 +67,9 @@ def wrap_explanation(cell: nodes.container) -> None:
     if stop < len(parent) and asks(parent[stop]):
         stop = start_of_question(parent, start, stop)
     if start < stop:
-        parent.insert(stop, raw("</div>"))
-        note = f'<p class="explanation-note">{text("waits")}</p>'
-        parent.insert(start, raw(f'<div class="explanation">{note}'))
+        note = raw(f'<p class="explanation-note">{text("waits")}</p>')
+        explanation = element("div", note, *parent[start:stop], class_="explanation")
+        parent[start:stop] = [explanation]
 
 
 def asks(node: nodes.Element) -> bool:
@@ -151,7 +146,3 @@ def feedback(options: list[dict], right: int) -> str:
                      escape=False)
         lines.append(f'<p class="predict-feedback" data-option="{i}" hidden>{line}</p>')
     return f'<div role="status">{"".join(lines)}</div>'
-
-
-def setup(app):
-    app.add_transform(FoldPredictions)

@@ -154,8 +154,6 @@ TABLES = {"versions": versions, "chapters": chapters, "pinned-and-cuda-only-cell
 class FillStatus(SphinxTransform):
     """Append its table to each section of the status page."""
 
-    default_priority = 450
-
     def apply(self, **kwargs) -> None:
         if self.env.docname != PAGE:
             return
@@ -163,7 +161,3 @@ class FillStatus(SphinxTransform):
         sections = {section["ids"][0]: section for section in self.document.findall(nodes.section)}
         for name, make in TABLES.items():
             sections[name].append(raw(make(data)))
-
-
-def setup(app):
-    app.add_transform(FillStatus)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sphinx.util.fileutil import copy_asset
-
-from book.extension.maths import KATEX
 from book.pipeline.paths import BUNDLES, widgets
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -31,18 +28,8 @@ def link_elements(app, pagename, templatename, context, doctree) -> None:
     context["default_mode"] = "auto"
 
 
-def copy_katex(app, exception) -> None:
-    """KaTeX's stylesheet and its fonts; a browser fetches only the fonts a page uses."""
-    if exception is None:
-        target = Path(app.outdir) / "_static" / "katex"
-        copy_asset(str(KATEX / "katex.min.css"), str(target))
-        copy_asset(str(KATEX / "fonts"), str(target / "fonts"),
-                   excluded=lambda path: path.endswith((".ttf", ".woff")))
-
-
 def setup(app):
     app.connect("config-inited", configure)
     app.connect("html-page-context", link_elements)
-    app.connect("build-finished", copy_katex, priority=400)
     app.add_css_file("book.css", priority=900)
     app.add_js_file("language.js", loading_method="defer")

@@ -14,6 +14,7 @@ SITE = ROOT / "_build" / "html"
 WEB = ROOT / "book" / "web"
 BUNDLES = ROOT / "_build" / "web"  # what esbuild makes of it
 NPM = ROOT / "node_modules"
+KATEX = NPM / "katex" / "dist"
 OPENING, SHEET = "index", "cheat-sheet"  # pages of a chapter that are no sections: no cards, no row
 RESULTS = ROOT / "benchmarks" / "results"  # written by the commands that record, never by a build
 

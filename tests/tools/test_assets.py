@@ -1,18 +1,16 @@
 """What all pages share is one style and one script, in the order the pages had them."""
 
 import re
-from types import SimpleNamespace
 
 import pytest
 
-from book.extension import assets
+from book.finish.join import join as join_folder
 
 HEAD = """<head>
 <link rel="stylesheet" href="{at}_static/base.css?v=1" />
 <link rel="stylesheet" href="{at}_static/pygments.css" />
 {more}<link rel="stylesheet" href="{at}_static/book.css" />
 <script src="{at}_static/options.js?v=2"></script>
-<script>DOCUMENTATION_OPTIONS.pagename = 'x';</script>
 <script type="module" src="{at}_static/widget.js"></script>
 <script defer="defer" src="{at}_static/switch.js"></script>
 </head><pre><span class="k">def</span> <span class="n">f</span></pre><i class="n">n</i>"""
@@ -39,14 +37,12 @@ def site(tmp_path):
     (tmp_path / "chapters").mkdir()
     (tmp_path / "index.html").write_text(HEAD.format(at="", more=""))
     (tmp_path / "chapters" / "one.html").write_text(HEAD.format(at="../", more=maths))
-    (tmp_path / "search.html").write_text("no page of the book")
+    (tmp_path / "start.html").write_text("<meta http-equiv=Refresh content='0; url=index.html'>")
     return tmp_path
 
 
 def join(site):
-    app = SimpleNamespace(outdir=str(site), builder=SimpleNamespace(name="html"),
-                          env=SimpleNamespace(found_docs=["index", "chapters/one"]))
-    assets.join(app, None)
+    join_folder(site)
     return {name: (site / f"{name}.html").read_text() for name in ("index", "chapters/one")}
 
 
@@ -61,8 +57,8 @@ def test_shared_files_are_linked_once_and_the_others_stay(site):
     assert linked(pages["chapters/one"]) == [
         "../_static/all-pages.css", "../_static/maths.css", "../_static/all-pages.js",
         "../_static/widget.js"]
-    assert "DOCUMENTATION_OPTIONS" not in pages["index"]
-    assert (site / "search.html").read_text() == "no page of the book"
+    assert "Refresh" in (site / "start.html").read_text()
+    assert linked((site / "start.html").read_text()) == []
 
 
 def test_rules_and_scripts_keep_their_order_and_fonts_are_found(site):

@@ -9,6 +9,7 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
+from book.finish import downloads as files
 from book.pipeline.notebooks import downloads, faded
 from book.pipeline.notebooks import notebook as nb
 from book.pipeline.paths import CHAPTERS, ROOT
@@ -24,11 +25,14 @@ nb_execution_mode = "off"
 root_doc = {PAGE!r}
 """
 CONCERNS = """
+from book import extension
 from book.extension import bilingual, complete, downloads, exercises, slugs
 
 def setup(app):
-    for concern in (slugs, bilingual, complete, downloads, exercises):
-        concern.setup(app)
+    slugs.setup(app)
+    bilingual.setup(app)
+    extension.add(app, [downloads.LinkDownloads, bilingual.PairLanguages, complete.BlankCells,
+                        exercises.ListExercises])
 """
 
 
@@ -60,6 +64,8 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("small")
     done = build(folder)
     assert (done.returncode, done.stderr) == (0, "")
+    files.write_notebooks(folder / "site", folder / "source", [PAGE, "book/no-chapter"])
+    files.write_exercises(folder / "site", folder / "source")
     return folder / "site"
 
 

@@ -10,19 +10,16 @@ import pytest
 from docutils import nodes
 
 from book.extension import code_files
-from book.extension.downloads import ARCHIVE, FOLDER
+from book.finish import downloads
+from book.finish.downloads import ARCHIVE, FOLDER
 from book.pipeline.notebooks.notebook import SETUP
 from book.pipeline.paths import ROOT
-
-
-def app(folder):
-    return SimpleNamespace(outdir=str(folder), builder=SimpleNamespace(name="html"))
 
 
 @pytest.fixture
 def built(tmp_path):
     assert not (tmp_path / FOLDER).exists()
-    code_files.write(app(tmp_path), None)
+    downloads.write_code(tmp_path)
     return tmp_path / FOLDER
 
 
@@ -71,7 +68,7 @@ def test_the_archive_says_under_which_licence_it_stands(built):
 
 def test_the_same_code_makes_the_same_archive(built, tmp_path):
     first = (built / ARCHIVE).read_bytes()
-    code_files.write(app(tmp_path), None)
+    downloads.write_code(tmp_path)
     assert (built / ARCHIVE).read_bytes() == first
     names = zipfile.ZipFile(built / ARCHIVE).namelist()
     assert not [name for name in names if "__pycache__" in name]

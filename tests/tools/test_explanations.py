@@ -3,6 +3,7 @@
 import pytest
 from docutils import nodes
 
+from book.extension.bilingual import Element
 from book.extension.predict import wrap_explanation
 
 
@@ -22,9 +23,7 @@ def pair(*blocks):
 
 
 def told(node):
-    """A node in short: what a cell is, the paragraphs of a pair, the tag of raw HTML."""
-    if isinstance(node, nodes.raw):
-        return node.astext().partition(">")[0] + ">"
+    """A node in short: what a cell is, the paragraphs of a pair."""
     if node.get("nb_element") == "cell_code":
         return next(iter(node["cell_metadata"]), "printing" if len(node) > 1 else "silent")
     if isinstance(node, nodes.section):
@@ -34,22 +33,18 @@ def told(node):
     return "/".join(text.removeprefix("en ") for text in en)
 
 
-def wrapped(*after):
-    """What stands after a prediction, once what explains it is in its element."""
+def waiting(*after):
+    """What waits in its element for the commit after a prediction, and what shows at once."""
     predict = cell("predict")
     section = nodes.section("", predict, *after)
     wrap_explanation(predict)
-    return [told(node) for node in section[1:]]
-
-
-def waiting(*after):
-    """What waits for the commit, and what shows at once."""
-    found = wrapped(*after)
-    if '<div class="explanation">' not in found:
-        return [], found
-    assert found[0] == '<div class="explanation">'
-    end = found.index("</div>")
-    return found[1:end], found[end + 1:]
+    first, *rest = section[1:] or [None]
+    if not isinstance(first, Element):
+        return [], [told(node) for node in section[1:]]
+    assert (first["tag"], first["html"]) == ("div", {"class": "explanation"})
+    note, *explains = first
+    assert "explanation-note" in note.astext()
+    return [told(node) for node in explains], [told(node) for node in rest]
 
 
 @pytest.mark.parametrize("end", [[], [nodes.section()]])

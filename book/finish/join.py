@@ -1,13 +1,10 @@
 """Few requests before the first paint: what all pages link to becomes one style and one script.
-
-Runs on the built pages, after `lean` has dropped what is unused.
 """
 
 from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator
 from os.path import relpath
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -19,19 +16,16 @@ STYLE, SCRIPT = "all-pages.css", "all-pages.js"
 LINK = re.compile(r'\s*<link\b[^>]*?href="(?P<file>[^":]+\.css)[^"]*"[^>]*?/?>')
 CLASSIC = re.compile(
     r'\s*<script(?: defer(?:="defer")?)? src="(?P<file>[^":]+\.js)[^"]*">\s*</script>')
-# Sphinx's page options serve its search and a version menu; the book has neither.
-OPTIONS = re.compile(r"\s*<script>DOCUMENTATION_OPTIONS\.[^<]*</script>")
 PRE = re.compile(r"(?<=<pre>).*?(?=</pre>)|(?<=<pre tabindex=\"0\">).*?(?=</pre>)", re.S)
 TOKEN = re.compile(r'<span class="([a-z]\w{0,2})">([^<]*)</span>')
 RULE = re.compile(r'="(light|dark)"\] \.highlight(?: \.(\w+))? \{([^}]*)\}')
 
 
-def join(app, exception) -> None:
+def join(site: Path) -> None:
     """Rewrite every page of the site; the files it no longer needs stay unlinked."""
-    if exception or app.builder.name != "html":
-        return
-    static = Path(app.outdir) / "_static"
-    pages = {page: OPTIONS.sub("", page.read_text(encoding="utf-8")) for page in _pages(app)}
+    static = site / "_static"
+    texts = {page: page.read_text(encoding="utf-8") for page in sorted(site.rglob("*.html"))}
+    pages = {page: text for page, text in texts.items() if LINK.search(text)}  # no redirection
     styles, scripts = (_shared(pages, pattern) for pattern in (LINK, CLASSIC))
     bundle_styles(styles, static / STYLE)
     code = [file.read_text(encoding="utf-8") for file in scripts]
@@ -43,11 +37,6 @@ def join(app, exception) -> None:
         text = replace(text, LINK, styles, page, f'<link rel="stylesheet" href="{at}/{style}">')
         text = replace(text, CLASSIC, scripts, page, f'<script defer src="{at}/{script}"></script>')
         page.write_text(PRE.sub(lambda pre: plain(pre[0], coloured), text), encoding="utf-8")
-
-
-def _pages(app) -> Iterator[Path]:
-    for docname in app.env.found_docs:
-        yield Path(app.outdir) / f"{docname}.html"
 
 
 def _shared(pages: dict[Path, str], pattern: re.Pattern[str]) -> list[Path]:
@@ -103,7 +92,3 @@ def coloured_tokens(css: str) -> set[str]:
 def plain(code: str, coloured: set[str]) -> str:
     """Highlighted code without the marks that change nothing: half of a page's elements."""
     return TOKEN.sub(lambda token: token[0] if token[1] in coloured else token[2], code)
-
-
-def setup(app):
-    app.connect("build-finished", join, priority=900)
