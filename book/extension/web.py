@@ -7,7 +7,6 @@ from pathlib import Path
 from sphinx.util.fileutil import copy_asset
 
 from book.extension.maths import KATEX
-from book.pipeline.paths import BUNDLES
 
 TEMPLATES = Path(__file__).with_name("templates")
 
@@ -17,10 +16,15 @@ ELEMENTS = {"<predict-cell": "predict.js", "<stride-explorer": "stride-explorer.
             "<card-drill": "drill.js"}
 
 
+def bundles(app) -> Path:
+    """What esbuild made of book/web, beside the site."""
+    return Path(app.outdir).with_name("web")
+
+
 def configure(app, config) -> None:
     config.templates_path.insert(0, str(TEMPLATES))
     # Not a folder named _static: Jupyter Book would link every script below it to every page.
-    config.html_static_path.append(str(BUNDLES))
+    config.html_static_path.append(str(bundles(app)))
 
 
 def link_elements(app, pagename, templatename, context, doctree) -> None:
@@ -28,7 +32,7 @@ def link_elements(app, pagename, templatename, context, doctree) -> None:
     for tag, script in ELEMENTS.items():
         if tag in body:
             app.add_js_file(script, type="module")
-    context["early_script"] = (BUNDLES / "early.js").read_text(encoding="utf-8")
+    context["early_script"] = (bundles(app) / "early.js").read_text(encoding="utf-8")
     context["default_mode"] = "auto"
 
 

@@ -11,7 +11,6 @@ CODE = ROOT / "code"
 FRONT_PAGE = ROOT / "book" / "index.md"  # a notebook too: its prediction is run like any other
 NOTEBOOKS = ("chapters", "book/index.ipynb")  # where nbval finds all of them
 SITE = ROOT / "_build" / "html"
-BUNDLES = ROOT / "_build" / "web"  # what esbuild makes of book/web
 NPM = ROOT / "node_modules"
 OPENING, SHEET = "index", "cheat-sheet"  # pages of a chapter that are no sections: no cards, no row
 RESULTS = ROOT / "benchmarks" / "results"  # written by the commands that record, never by a build

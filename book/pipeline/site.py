@@ -12,23 +12,23 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from book.pipeline.paths import BUNDLES, NPM, ROOT, SITE
+from book.pipeline.paths import NPM, ROOT, SITE
 
 WEB = ROOT / "book" / "web"
 JUPYTER_BOOK = Path(sys.executable).with_name("jupyter-book")
 ESBUILD = NPM / ".bin" / "esbuild"
 
 
-def bundle() -> None:
+def bundle(bundles: Path) -> None:
     """Every script and style of book/web as one small file each; other files are copied."""
-    shutil.rmtree(BUNDLES, ignore_errors=True)
-    BUNDLES.mkdir(parents=True)
+    shutil.rmtree(bundles, ignore_errors=True)
+    bundles.mkdir(parents=True)
     scripts = sorted(str(file) for file in WEB.glob("*") if file.suffix in {".js", ".css"})
     command = [str(ESBUILD), *scripts, "--bundle", "--minify", "--format=esm", "--charset=utf8",
-               "--log-level=warning", f"--outdir={BUNDLES}"]
+               "--log-level=warning", f"--outdir={bundles}"]
     run(command, "bundling book/web")
     for file in WEB.glob("*.svg"):
-        shutil.copy(file, BUNDLES)
+        shutil.copy(file, bundles)
 
 
 def run(command: list[str], step: str) -> None:
@@ -52,14 +52,23 @@ def run(command: list[str], step: str) -> None:
         sys.exit(f"{said}\nsite: step '{step}' failed; what it said stands above")
 
 
+def build(root: Path, out: Path) -> Path:
+    """Build the book below `root` with the settings of this one; returns its site.
+
+    The site is `out/_build/html`, its scripts and styles come from `out/_build/web`.
+    """
+    site = out / "_build" / "html"
+    shutil.rmtree(site, ignore_errors=True)  # no page of an earlier build may linger
+    bundle(site.with_name("web"))
+    run([str(JUPYTER_BOOK), "build", str(root), "--config", str(ROOT / "_config.yml"),
+         "--path-output", str(out), "--all", "-W", "--keep-going", "-n", "-q"], "Jupyter Book")
+    return site
+
+
 def main() -> int:
     started = time.perf_counter()
-    print("site: bundling scripts", flush=True)
-    shutil.rmtree(SITE, ignore_errors=True)  # no page of an earlier build may linger
-    bundle()
     print("site: building pages", flush=True)
-    run([str(JUPYTER_BOOK), "build", str(ROOT), "--path-output", str(ROOT), "--all",
-         "-W", "--keep-going", "-n", "-q"], "Jupyter Book")
+    build(ROOT, ROOT)
     pages = len(list(SITE.rglob("*.html")))
     print(f"site: {pages} pages in _build/html, {time.perf_counter() - started:.1f} s")
     return 0
