@@ -4,7 +4,7 @@ import pytest
 
 pytestmark = pytest.mark.browser
 
-CARDS = ["slice-write", "clone-write", "view-or-copy", "shared-list", "why-shared", "bytes-held",
+CARDS = ["why-shared", "slice-write", "clone-write", "view-or-copy", "shared-list", "bytes-held",
          "keep-rows"]
 CLAIMS = {
     "zh": ["切片总是复制数据（错误）", "clone 不占内存（误传）"],
