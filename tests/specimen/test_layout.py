@@ -9,7 +9,7 @@ MODES = ("zh", "en", "both")
 
 # The specimen's wide things: how each overflows, whether it scrolls, and whether Tab reaches it.
 WIDE = """() => Object.fromEntries(Object.entries({
-  code: '.cell_input pre', formula: '.math .katex-display', output: '.cell_output > .output',
+  code: '.cell_input pre', formula: '.math .katex-html', output: '.cell_output > .output',
   table: '.pst-scrollable-table-container',
 }).map(([name, selector]) => {
   const shown = [...document.querySelectorAll(`article ${selector}`)].filter(
