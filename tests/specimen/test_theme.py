@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.helpers.axe import contrast, luminance, rgb
+from tests.helpers.contrast import colour, contrast, faded, luminance, over
 
 pytestmark = pytest.mark.browser
 
@@ -62,7 +62,5 @@ def test_the_text_of_drawings_is_legible(page_of, name):
         assert {is_dark(page), *(luminance(ground) < 0.1 for _, _, ground in texts)} == {
             scheme == "dark"}
         for fill, opacity, ground in texts:
-            ink = [round(opacity * f + (1 - opacity) * g)
-                   for f, g in zip(rgb(fill), rgb(ground), strict=True)]
-            seen = contrast(f"rgb({', '.join(map(str, ink))})", ground)
+            seen = contrast(over(faded(colour(fill), opacity), colour(ground)), ground)
             assert seen >= 4.5, (scheme, fill, opacity)
