@@ -34,7 +34,7 @@ class AppendCards(SphinxTransform):
         name = nodes.fully_normalize_name(TITLE)
         section = nodes.section("", nodes.title(TITLE, TITLE), names=[name])
         section += raw(f'<p class="cards-intro">{spans(*INTRO)}</p>')
-        claims = card_claims.read()
+        claims = card_claims.read(Path(self.env.srcdir))
         section += raw("".join(card_html(card, claims) for card in cards))
         self.document.note_implicit_target(section, section)
         return section

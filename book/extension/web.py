@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from book.pipeline.paths import BUNDLES, widgets
+from book.pipeline.paths import widgets
 
 TEMPLATES = Path(__file__).with_name("templates")
 
@@ -13,10 +13,15 @@ ELEMENTS = {"<predict-cell": "predict.js", "<card-drill": "drill.js",
             **{f"<{name}": f"{name}.js" for name in widgets()}}
 
 
+def bundles(app) -> Path:
+    """What esbuild made of book/web, beside the site."""
+    return Path(app.outdir).with_name("web")
+
+
 def configure(app, config) -> None:
     config.templates_path.insert(0, str(TEMPLATES))
     # Not a folder named _static: Jupyter Book would link every script below it to every page.
-    config.html_static_path.append(str(BUNDLES))
+    config.html_static_path.append(str(bundles(app)))
 
 
 def link_elements(app, pagename, templatename, context, doctree) -> None:
@@ -24,7 +29,7 @@ def link_elements(app, pagename, templatename, context, doctree) -> None:
     for tag, script in ELEMENTS.items():
         if tag in body:
             app.add_js_file(script, type="module")
-    context["early_script"] = (BUNDLES / "early.js").read_text(encoding="utf-8")
+    context["early_script"] = (bundles(app) / "early.js").read_text(encoding="utf-8")
     context["default_mode"] = "auto"
 
 

@@ -12,7 +12,6 @@ FRONT_PAGE = ROOT / "book" / "index.md"  # a notebook too: its prediction is run
 NOTEBOOKS = ("chapters", "book/index.ipynb")  # where nbval finds all of them
 SITE = ROOT / "_build" / "html"
 WEB = ROOT / "book" / "web"
-BUNDLES = ROOT / "_build" / "web"  # what esbuild makes of it
 NPM = ROOT / "node_modules"
 KATEX = NPM / "katex" / "dist"
 OPENING, SHEET = "index", "cheat-sheet"  # pages of a chapter that are no sections: no cards, no row

@@ -19,44 +19,59 @@ from book.finish import downloads
 from book.finish.join import join
 from book.finish.lean import lean
 from book.pipeline.notebooks.faded import FadeError
-from book.pipeline.paths import BUNDLES, KATEX, NPM, ROOT, SITE, WEB, widgets
+from book.pipeline.paths import KATEX, NPM, ROOT, SITE, WEB, widgets
 
 JUPYTER_BOOK = Path(sys.executable).with_name("jupyter-book")
 ESBUILD = NPM / ".bin" / "esbuild"
 
 
-def bundle() -> None:
+def build(root: Path, out: Path) -> Path:
+    """Build the book below `root` with the settings of this one; returns its site.
+
+    The site is `out/_build/html`, its scripts and styles come from `out/_build/web`.
+    """
+    site = out / "_build" / "html"
+    print("site: bundling scripts", flush=True)
+    bundle(site.with_name("web"))
+    print("site: building pages", flush=True)
+    pages(root, out, site)
+    print("site: downloads, unused parts, one style and one script", flush=True)
+    finish(root, site)
+    return site
+
+
+def bundle(folder: Path) -> None:
     """Every script and style of book/web as one small file each; drawings and KaTeX are copied."""
-    shutil.rmtree(BUNDLES, ignore_errors=True)
-    BUNDLES.mkdir(parents=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     scripts = sorted(str(file) for file in WEB.glob("*") if file.suffix in {".js", ".css"})
     named = [f"{name}={file}" for name, file in widgets().items()]
     command = [str(ESBUILD), *scripts, *named, "--bundle", "--minify", "--format=esm",
-               "--charset=utf8", "--log-level=warning", f"--outdir={BUNDLES}"]
+               "--charset=utf8", "--log-level=warning", f"--outdir={folder}"]
     run(command, "bundling book/web")
     for file in WEB.glob("*.svg"):
-        shutil.copy(file, BUNDLES)
-    shutil.copytree(KATEX, BUNDLES / "katex", ignore=shutil.ignore_patterns(
+        shutil.copy(file, folder)
+    shutil.copytree(KATEX, folder / "katex", ignore=shutil.ignore_patterns(
         "*.md", "*.js", "*.mjs", "*.ttf", "*.woff", "contrib", "katex.css", "katex-swap*"))
 
 
-def build() -> None:
+def pages(root: Path, out: Path, site: Path) -> None:
     """The pages, as Jupyter Book makes them."""
-    shutil.rmtree(SITE, ignore_errors=True)  # no page of an earlier build may linger
-    run([str(JUPYTER_BOOK), "build", str(ROOT), "--path-output", str(ROOT), "--all",
-         "-W", "--keep-going", "-n", "-q"], "Jupyter Book")
+    shutil.rmtree(site, ignore_errors=True)  # no page of an earlier build may linger
+    run([str(JUPYTER_BOOK), "build", str(root), "--config", str(ROOT / "_config.yml"),
+         "--path-output", str(out), "--all", "-W", "--keep-going", "-n", "-q"], "Jupyter Book")
 
 
-def finish() -> None:
+def finish(root: Path, site: Path) -> None:
     """What the pages link, then what all of them share."""
     try:
-        downloads.write_notebooks(SITE, ROOT, parse_toc_yaml(ROOT / "_toc.yml"))
-        downloads.write_code(SITE)
-        downloads.write_exercises(SITE, ROOT)
+        downloads.write_notebooks(site, root, parse_toc_yaml(root / "_toc.yml"))
+        downloads.write_code(site)
+        downloads.write_exercises(site, root)
     except FadeError as error:
         sys.exit(f"site: {error}")
-    lean(SITE)
-    join(SITE)
+    lean(site)
+    join(site)
 
 
 def run(command: list[str], step: str) -> None:
@@ -80,15 +95,9 @@ def run(command: list[str], step: str) -> None:
         sys.exit(f"{said}\nsite: step '{step}' failed; what it said stands above")
 
 
-STEPS = ((bundle, "bundling scripts"), (build, "building pages"),
-         (finish, "downloads, unused parts, one style and one script"))
-
-
 def main() -> int:
     started = time.perf_counter()
-    for step, says in STEPS:
-        print(f"site: {says}", flush=True)
-        step()
+    build(ROOT, ROOT)
     pages = len(list(SITE.rglob("*.html")))
     print(f"site: {pages} pages in _build/html, {time.perf_counter() - started:.1f} s")
     return 0

@@ -5,16 +5,14 @@ import re
 
 import pytest
 
-from book.pipeline.paths import ROOT
 from inside.observe import virtual_loader
 from inside.widgets.loader_timeline import ESM, rows_of
 from inside.widgets.web_module import joined_module
+from tests.helpers.axe import violations
+from tests.helpers.browser import CHINESE
 
 pytestmark = pytest.mark.browser
 
-PAGE = "chapters/04-data/inside-the-loader.html"
-AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
-CHINESE = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
 NEXT = "loader-timeline [data-go=next]"
 
 # What the page says of a moment, and the times in its fold.
@@ -53,12 +51,14 @@ CONTRAST = """() => {
 }"""
 
 
-def opened(visitor, lang=None):
-    """The page, its predictions skipped: what follows one is hidden until then."""
-    page = visitor.open(PAGE, lang)
-    page.evaluate("""() => document.querySelectorAll('predict-cell form [type=button]')
-      .forEach((button) => button.click())""")
-    return page
+@pytest.fixture
+def opened(page_of):
+    """Open the timeline's page, its prediction skipped: what follows one is hidden until then."""
+    def make(lang="en", **options):
+        page = page_of("timeline", lang, reduced_motion="reduce", **options)
+        page.locator("predict-cell form [type=button]").click()
+        return page
+    return make
 
 
 def settings_of(page):
@@ -89,8 +89,8 @@ def expected(rows, now, workers):
     }
 
 
-def test_step_by_step_it_shows_where_torch_has_each_batch(visit):
-    page = opened(visit(reduced_motion="reduce"), "en")
+def test_step_by_step_it_shows_where_torch_has_each_batch(opened):
+    page = opened()
     settings = settings_of(page)
     rows = virtual_loader.run(settings)
     assert not page.locator("loader-timeline > table").count(), "the element is there instead"
@@ -118,8 +118,8 @@ def test_step_by_step_it_shows_where_torch_has_each_batch(visit):
     assert slider.get_attribute("aria-valuetext") == f"{moments(rows)[-2]} ms"
 
 
-def test_what_the_reader_sets_is_what_torch_would_do(visit):
-    page = opened(visit(reduced_motion="reduce"), "en")
+def test_what_the_reader_sets_is_what_torch_would_do(opened):
+    page = opened()
     page.evaluate("""() => { window.told = []; addEventListener('settings-change',
       ({ detail }) => told.push(detail.settings)); }""")
 
@@ -163,8 +163,8 @@ def test_what_the_reader_sets_is_what_torch_would_do(visit):
     assert not field("factor").is_visible()
 
 
-def test_every_label_follows_the_language_switch(visit):
-    page = opened(visit(reduced_motion="reduce"), "en")
+def test_every_label_follows_the_language_switch(opened):
+    page = opened()
     labels = """() => [...document.querySelectorAll('loader-timeline [data-label]')].map(
       (node) => node.ariaLabel).concat([...document.querySelectorAll('loader-timeline option')].map(
       (node) => node.textContent), [document.querySelector('.tl-status').innerText])"""
@@ -178,8 +178,8 @@ def test_every_label_follows_the_language_switch(visit):
             [english] * (len(told) - 1))
 
 
-def test_a_phone_is_not_widened_and_follows_the_moment(visit, tab_to):
-    page = opened(visit(viewport={"width": 390, "height": 800}, reduced_motion="reduce"), "both")
+def test_a_phone_is_not_widened_and_follows_the_moment(opened, tab_to):
+    page = opened("both", viewport={"width": 390, "height": 800})
     for box in (node.bounding_box() for node in page.locator(
             "loader-timeline :is(button, [type=number], select, [type=range], summary, .tl-check)"
             ).all()):
@@ -207,16 +207,12 @@ def test_a_phone_is_not_widened_and_follows_the_moment(visit, tab_to):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_and_no_light_frame_surrounds_it(visit, scheme):
-    page = opened(visit(color_scheme=scheme, reduced_motion="reduce"), "both")
+def test_axe_finds_nothing_and_no_light_frame_surrounds_it(opened, scheme):
+    page = opened("both", color_scheme=scheme)
     page.locator("loader-timeline details").evaluate("fold => { fold.open = true; }")
     for _ in range(9):
         page.locator(NEXT).press("ArrowRight")
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    violations = page.evaluate("""async () => (await axe.run('loader-timeline',
-      { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }))
-      .violations.map(({ id, nodes }) => [id, nodes[0].html])""")
-    assert violations == []
+    assert violations(page, "loader-timeline", at_least=11) == []
     contrasts = page.evaluate(CONTRAST)
     assert {kind for kind, _ in contrasts} == {"making", "computing", "ready"}
     assert [found for found in contrasts if found[1] < 4.5] == []
@@ -231,8 +227,8 @@ def test_axe_finds_nothing_and_no_light_frame_surrounds_it(visit, scheme):
     assert len(grounds) == 1
 
 
-def test_without_scripts_a_table_holds_the_times_of_torch(visit):
-    page = visit(java_script_enabled=False).open(PAGE)
+def test_without_scripts_a_table_holds_the_times_of_torch(page_of):
+    page = page_of("timeline", java_script_enabled=False)
     table = page.locator("loader-timeline table")
     assert table.is_visible()
     cells = [row.locator("th, td").all_inner_texts() for row in table.locator("tr").all()[1:]]
@@ -260,9 +256,9 @@ LIVE = """async (source) => {
 }"""
 
 
-def test_in_a_live_notebook_kernel_and_page_follow_each_other(visit):
+def test_in_a_live_notebook_kernel_and_page_follow_each_other(opened):
     """With the module that a notebook gets: one text, without imports."""
-    page = opened(visit(reduced_motion="reduce"), "en")
+    page = opened()
     page.evaluate(LIVE, joined_module(ESM))
     live = page.locator("article > div > loader-timeline").first
     live.locator("[data-go=next]").focus()

@@ -1,18 +1,20 @@
-"""Without scripts a page is still a page: both languages, the options, the outputs, the tables."""
+"""Without scripts a page is still a page: both languages, the options, the outputs, the folds."""
 
 import pytest
+
+from tests.helpers.contrast import luminance
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def bare(visit):
+def bare(page_of):
     """Open a page with scripts off."""
-    return visit(java_script_enabled=False).open
+    return lambda name: page_of(name, java_script_enabled=False)
 
 
-def test_both_languages_show_dark_on_light_and_the_switch_is_hidden(bare, page_path):
-    page = bare(page_path)
+def test_both_languages_show_dark_on_light_and_the_switch_is_hidden(bare, template):
+    page = bare(template)
     hidden = page.evaluate("""() => [...document.querySelectorAll('.lang-zh, .lang-en')].filter(
       (element) => getComputedStyle(element).display === 'none').length""")
     assert hidden == 0
@@ -21,10 +23,19 @@ def test_both_languages_show_dark_on_light_and_the_switch_is_hidden(bare, page_p
     text_is_dark_on_light(page)
 
 
-def test_options_can_be_read_and_outputs_and_cards_opened(bare, section):
-    page = bare(section)
+def text_is_dark_on_light(page):
+    colour, ground = page.evaluate("""() => {
+      const { color, backgroundColor } = getComputedStyle(document.body);
+      return [color, backgroundColor];
+    }""")
+    assert ground in ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)")
+    assert luminance(colour) < 0.1
+
+
+def test_options_can_be_read_and_outputs_and_cards_opened(bare):
+    page = bare("section")
     cells = page.locator("predict-cell").all()
-    assert cells
+    assert len(cells) == 2
     for cell in cells:
         assert all(label.is_visible() for label in cell.locator(".options label").all())
         assert not cell.locator("form :is(button, input)").locator("visible=true").count()
@@ -37,17 +48,13 @@ def test_options_can_be_read_and_outputs_and_cards_opened(bare, section):
     assert card.locator(".card-answer").is_visible()
 
 
+def test_explanations_show_and_no_note_says_that_they_wait(bare):
+    page = bare("section")
+    assert all(part.is_visible() for part in page.locator(".explanation > .bi-pair").all())
+    assert not page.locator(".explanation-note").locator("visible=true").count()
+
+
 def test_the_explorer_is_a_table_of_addresses(bare):
-    page = bare("chapters/01-tensors/storage-and-strides.html")
-    table = page.locator("stride-explorer table")
+    table = bare("explorer").locator("stride-explorer table")
     assert table.is_visible()
     assert table.locator("td").all_inner_texts() == [str(address) for address in range(12)]
-
-
-def text_is_dark_on_light(page):
-    colour, ground = page.evaluate("""() => {
-      const { color, backgroundColor } = getComputedStyle(document.body);
-      return [color, backgroundColor];
-    }""")
-    assert ground in ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)")
-    assert max(map(int, colour[4:-1].split(","))) < 90

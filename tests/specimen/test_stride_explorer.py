@@ -1,27 +1,29 @@
 """The stride explorer on its page: by keyboard, with the addresses that torch gives."""
 
-import re
-
 import pytest
 import torch
 
 from inside.widgets.stride_explorer import ESM
 from inside.widgets.web_module import joined_module
-from tests.browser.test_accessibility import AXE, RULES, RUN
+from tests.helpers.axe import violations
+from tests.helpers.browser import CHINESE
 
 pytestmark = pytest.mark.browser
 
-PAGE = "chapters/01-tensors/storage-and-strides.html"
-CHINESE = re.compile(r"[\u4e00-\u9fff]")
 CHAIN = "stride-explorer [name=chain]"
 STEPS = ".se-steps button"
 
 
-@pytest.fixture(params=["zh", "en"])
-def page(visit, request):
-    page = visit().open(PAGE, lang=request.param)
-    page.lang = request.param
+@pytest.fixture
+def page(page_of, request):
+    """The page in English, or in the languages that `in_each_language` asks for."""
+    lang = getattr(request, "param", "en")
+    page = page_of("explorer", lang)
+    page.lang = lang
     return page
+
+
+in_each_language = pytest.mark.parametrize("page", ["zh", "en"], indirect=True)
 
 
 def addresses(page):
@@ -102,6 +104,7 @@ def test_a_shape_that_does_not_fit_is_mended_by_its_strides(page, tab_to):
     assert not stale(page)
 
 
+@in_each_language
 @pytest.mark.parametrize(("field", "text"), [
     ("stride0", "-1"), ("stride0", "5"), ("stride1", ""), ("shape", "3,,4"), ("size", "11"),
     ("shape", "9, 9"), ("offset", "1.5"), ("size", "65"),
@@ -136,6 +139,7 @@ def test_every_preset_shows_the_addresses_of_its_own_code(page, tab_to):
         assert page.locator(CHAIN).input_value() == code
 
 
+@in_each_language
 def test_a_chain_shows_each_step_as_torch_makes_it(page, tab_to):
     type_chain(page, tab_to, "x.view(3, 4).t()[1:, ::2].expand(2, 3, 2).contiguous()")
     x = torch.arange(12)
@@ -169,6 +173,7 @@ def test_a_step_chosen_by_keyboard_is_shown_and_the_chain_stays(page, tab_to):
     assert addresses(page) == torch.arange(12).view(3, 4).t()[1:, ::2].flatten().tolist()
 
 
+@in_each_language
 @pytest.mark.parametrize(("text", "refused", "words"), [
     ("x.view(3, 4).t().view(12)", ".view(12)", "stride[0]"),
     ("x.view(5, 3)", ".view(5, 3)", "15"),
@@ -194,8 +199,7 @@ def test_a_chain_that_torch_refuses_is_explained_at_its_step(page, tab_to, text,
     assert not stale(page)
 
 
-def test_a_half_typed_chain_is_left_in_peace_until_the_reader_pauses(visit):
-    page = visit().open(PAGE, lang="en")
+def test_a_half_typed_chain_is_left_in_peace_until_the_reader_pauses(page):
     page.clock.install(time=0)
     page.clock.pause_at(3600)  # a busy machine's own time does not count
     page.locator(CHAIN).fill("x.view(3,")
@@ -227,6 +231,7 @@ def test_numbers_typed_after_a_copy_count_in_its_storage(page, tab_to):
     assert page.locator("stride-explorer [name=size]").input_value() == "24"
 
 
+@in_each_language
 def test_scalars_and_empty_tensors_are_shown(page, tab_to):
     type_chain(page, tab_to, "x[5]")
     assert addresses(page) == [5]
@@ -260,6 +265,7 @@ def owners(page):
     return page.locator(".se-owners").inner_text()
 
 
+@in_each_language
 def test_a_byte_under_the_mouse_names_every_element_it_belongs_to(page, tab_to):
     type_chain(page, tab_to, "x[:4].expand(3, 4)")
     page.locator(".se-storage [data-address='2']").hover()
@@ -307,6 +313,7 @@ def test_the_size_in_bytes_follows_the_element_size(page, tab_to):
 
 # ---- languages, themes, notebooks --------------------------------------------------------------
 
+@in_each_language
 def test_the_explorer_speaks_the_language_of_the_page(page):
     def labels():
         named = (".se-tensor", ".se-strip", ".se-storage [role=option]", ".se-strip [role=option]")
@@ -322,15 +329,12 @@ def test_the_explorer_speaks_the_language_of_the_page(page):
     "x.view(3, 4).t().view(12)", "x[:0]", "x[:4].expand(3, 4).contiguous()",
     "x.view(2, 1, 3, 2)",
 ])
-def test_axe_finds_nothing_whatever_is_typed(visit, scheme, text):
-    page = visit(viewport={"width": 390, "height": 800}, color_scheme=scheme,
-                 reduced_motion="reduce").open(PAGE, lang="en")
+def test_axe_finds_nothing_whatever_is_typed(page_of, scheme, text):
+    page = page_of("explorer", "en", viewport={"width": 390, "height": 800}, color_scheme=scheme,
+                   reduced_motion="reduce")
     page.locator(CHAIN).fill(text)
     page.keyboard.press("Enter")
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found, passed = page.evaluate(RUN, [RULES, "stride-explorer"])
-    assert found == []
-    assert passed > 10
+    assert violations(page, "stride-explorer", at_least=11) == []
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 

@@ -5,23 +5,21 @@ import re
 
 import pytest
 
-from book.pipeline.paths import ROOT
 from inside.widgets import graph_stepper
 from inside.widgets.graph_stepper import ESM
 from inside.widgets.web_module import joined_module
 from pytorch_deep_dive import Scalar
+from tests.helpers.axe import violations
+from tests.helpers.browser import CHINESE
 from tests.helpers.javascript import evaluate
 from tests.helpers.stepper_states import states
 from tests.helpers.typed_expressions import in_python
 
 pytestmark = pytest.mark.browser
 
-PAGE = "chapters/02-autograd/scalar-from-scratch.html"
-TORCH_PAGE = "chapters/02-autograd/the-real-engine.html"
-AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
-CHINESE = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
 ENGLISH = re.compile(r"[A-Za-z]{4,}")
 NEXT = "graph-stepper [data-go=next]"
+PHONE = {"width": 390, "height": 800}
 NEXT_AND_READY = 14  # a flow after which one node is next and another ready
 
 # What the drawing says of each node: data, grad, and the mark at its foot.
@@ -35,19 +33,21 @@ CELLS = """() => [...document.querySelectorAll('graph-stepper tr:has(td)')].map(
   ...[...row.cells].slice(-2).map((cell) => cell.textContent)])"""
 
 
-def opened(visitor, lang=None, path=PAGE):
-    """The page, its predictions skipped: the stepper stands in an explanation."""
-    page = visitor.open(path, lang)
-    page.evaluate("""() => document.querySelectorAll('predict-cell form [type=button]')
-      .forEach((button) => button.click())""")
-    return page
+@pytest.fixture
+def opened(page_of):
+    """Open the stepper's page, its prediction skipped: it stands in the explanation."""
+    def make(lang="en", reduced_motion="reduce", **options):
+        page = page_of("stepper", lang, reduced_motion=reduced_motion, **options)
+        page.locator("predict-cell form [type=button]").click()
+        return page
+    return make
 
 
 @pytest.fixture
-def page(visit, request):
+def page(opened, request):
     """The page in English, or in the languages that `in_each_language` asks for."""
     lang = getattr(request, "param", "en")
-    page = opened(visit(reduced_motion="reduce"), lang)
+    page = opened(lang)
     page.lang = lang
     return page
 
@@ -357,8 +357,8 @@ def test_keys_in_the_field_edit_the_text_and_a_step_from_outside_shows_the_origi
 
 
 @pytest.mark.parametrize("mode", ["zh", "both"])
-def test_a_phone_wraps_a_long_text_and_its_complaint(visit, mode):
-    page = opened(visit(viewport={"width": 390, "height": 800}, reduced_motion="reduce"), mode)
+def test_a_phone_wraps_a_long_text_and_its_complaint(opened, mode):
+    page = opened(mode, viewport=PHONE)
     type_over(page, "a = 2; " + " + ".join(["averyverylongnamewithoutanend" * 3, *"bcdefgh"]))
     complaint(page)
     field = page.locator(FIELD)
@@ -369,8 +369,8 @@ def test_a_phone_wraps_a_long_text_and_its_complaint(visit, mode):
 
 # ---------------------------------------------------------------- a graph of torch
 @pytest.fixture
-def of_torch(visit):
-    return opened(visit(reduced_motion="reduce"), "en", TORCH_PAGE)
+def of_torch(page_of):
+    return page_of("torch graph", "en", reduced_motion="reduce")
 
 
 def test_a_graph_of_torch_has_no_field_for_expressions_of_scalar(page, of_torch):
@@ -398,8 +398,8 @@ def test_a_leaf_of_torch_goes_by_its_name(of_torch):
 
 
 # ---------------------------------------------------------------- without JavaScript
-def test_without_scripts_a_table_holds_the_gradients(visit):
-    page = visit(java_script_enabled=False).open(PAGE)
+def test_without_scripts_a_table_holds_the_gradients(page_of):
+    page = page_of("stepper", java_script_enabled=False)
     table = page.locator("graph-stepper table")
     assert table.is_visible()
     assert page.locator("graph-stepper :is(button, input, textarea)").count() == 0
@@ -415,8 +415,8 @@ def test_without_scripts_a_table_holds_the_gradients(visit):
 
 # ---------------------------------------------------------------- on a phone
 @pytest.mark.parametrize("mode", ["zh", "en", "both"])
-def test_a_phone_shows_every_step_without_being_widened(visit, mode):
-    page = opened(visit(viewport={"width": 390, "height": 800}, reduced_motion="reduce"), mode)
+def test_a_phone_shows_every_step_without_being_widened(opened, mode):
+    page = opened(mode, viewport=PHONE)
     page.locator("graph-stepper details").evaluate("fold => { fold.open = true; }")
     page.locator(NEXT).focus()
     last = len(graph_of(page)["steps"]) - 1
@@ -439,8 +439,8 @@ def test_a_phone_shows_every_step_without_being_widened(visit, mode):
     assert shown(page) == last
 
 
-def test_on_a_phone_the_controls_are_large_and_the_stage_scrolls_by_keyboard(visit, tab_to):
-    page = opened(visit(viewport={"width": 390, "height": 800}, reduced_motion="reduce"))
+def test_on_a_phone_the_controls_are_large_and_the_stage_scrolls_by_keyboard(opened, tab_to):
+    page = opened(viewport=PHONE)
     for button in page.locator("graph-stepper :is(button, input, textarea, summary)").all():
         box = button.bounding_box()
         assert min(box["width"], box["height"]) >= 44
@@ -482,9 +482,9 @@ CONTRAST = """() => {
 
 
 @pytest.fixture(params=["light", "dark"])
-def open_page(visit, request):
+def open_page(opened, request):
     """The page in both languages and either theme, with the fold open."""
-    page = opened(visit(color_scheme=request.param, reduced_motion="reduce"), "both")
+    page = opened("both", color_scheme=request.param)
     page.locator("graph-stepper details").evaluate("fold => { fold.open = true; }")
     return page
 
@@ -504,31 +504,19 @@ def test_every_text_of_the_drawing_is_legible(open_page):
 
 
 def test_axe_finds_nothing_in_a_flow_and_at_the_end(open_page):
-    open_page.evaluate(AXE.read_text(encoding="utf-8"))
     for k in (NEXT_AND_READY, len(graph_of(open_page)["steps"]) - 1):
         show(open_page, k)
-        violations, judged = open_page.evaluate("""async () => {
-          const { violations, passes } = await axe.run('graph-stepper',
-            { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] });
-          const contrast = passes.find(({ id }) => id === 'color-contrast');
-          return [violations.map(({ id, nodes }) => [id, nodes[0].html]), contrast.nodes.length];
-        }""")
-        assert violations == []
-        assert judged > 20
+        assert violations(open_page, "graph-stepper", at_least=11) == []
 
 
 def test_axe_finds_nothing_where_the_text_cannot_be_read(open_page):
-    open_page.evaluate(AXE.read_text(encoding="utf-8"))
     type_over(open_page, "a = 2; a ^ 2")
     assert "xor" in complaint(open_page)
-    violations = open_page.evaluate("""async () => (await axe.run('graph-stepper',
-      { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }))
-      .violations.map(({ id, nodes }) => [id, nodes[0].html])""")
-    assert violations == []
+    assert violations(open_page, "graph-stepper", at_least=11) == []
 
 
-def test_in_the_dark_no_light_frame_surrounds_it(visit):
-    page = opened(visit(color_scheme="dark"))
+def test_in_the_dark_no_light_frame_surrounds_it(opened):
+    page = opened(color_scheme="dark")
     grounds = page.evaluate("""() => {
       const found = [];
       for (let node = document.querySelector('graph-stepper'); node; node = node.parentElement) {
@@ -542,15 +530,15 @@ def test_in_the_dark_no_light_frame_surrounds_it(visit):
 
 
 @pytest.mark.parametrize(("motion", "name"), [("no-preference", "gs-flow"), ("reduce", "none")])
-def test_a_flow_is_animated_unless_the_reader_wants_less_motion(visit, motion, name):
-    page = opened(visit(reduced_motion=motion))
+def test_a_flow_is_animated_unless_the_reader_wants_less_motion(opened, motion, name):
+    page = opened(reduced_motion=motion)
     show(page, NEXT_AND_READY)
     path = page.locator("graph-stepper .gs-active path").first
     assert path.evaluate("path => getComputedStyle(path).animationName") == name
 
 
-def test_with_less_motion_the_stage_jumps_to_the_node_at_once(visit):
-    page = opened(visit(viewport={"width": 390, "height": 800}, reduced_motion="reduce"))
+def test_with_less_motion_the_stage_jumps_to_the_node_at_once(opened):
+    page = opened(viewport=PHONE)
     jumped = page.locator("graph-stepper .gs-stage").evaluate("""(stage) => {
       document.querySelector('graph-stepper [data-go=backward]').click();
       return stage.scrollTop;
@@ -578,8 +566,8 @@ LIVE = """async (url) => {
 }"""
 
 
-def test_in_a_live_notebook_kernel_and_page_follow_each_other(visit):
-    page = opened(visit(reduced_motion="reduce"), "en")
+def test_in_a_live_notebook_kernel_and_page_follow_each_other(opened):
+    page = opened()
     src = page.locator("script[src*='graph-stepper']").first
     page.evaluate(LIVE, src.evaluate("node => node.src"))
     live = page.locator("article > div > graph-stepper").first
@@ -602,9 +590,9 @@ def test_in_a_live_notebook_kernel_and_page_follow_each_other(visit):
     assert page.evaluate("(live.cleanup(), live.listeners.size)") == 0
 
 
-def test_the_joined_module_draws_as_the_bundled_one(visit):
+def test_the_joined_module_draws_as_the_bundled_one(page_of):
     """What a notebook gets: one text, without imports."""
-    page = visit().open("chapters/01-tensors/storage-and-strides.html", "en")
+    page = page_of("explorer", "en")
     page.add_script_tag(content=joined_module(ESM), type="module")
     page.wait_for_function("Boolean(customElements.get('graph-stepper'))")
     graph = json.dumps(graph_stepper.contract(graph_stepper.read(Scalar(2.0).exp())))

@@ -1,18 +1,21 @@
-"""One headless Chromium over the built site; no test can reach any other host."""
+"""One headless Chromium over a served site; no test can reach any other host.
 
-import json
+A folder of tests imports the fixtures in its conftest and adds its own `site`, an address:
+
+    from tests.helpers.browser import browser, open_all, seats, tab_to, visit  # noqa: F401
+"""
+
 import re
 from collections import defaultdict
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from benchmarks import chromium
-from book.pipeline.cards.results import whole_cards
-from book.pipeline.paths import ROOT, SITE, is_section
-from book.pipeline.serve import served
 
-NO_SITE = "no site in _build/html; run make site"
+HANG = 30_000  # ms after which what a test waits for will never come, also on a busy machine
+CHINESE = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")  # Han and its punctuation
+expect.set_options(timeout=HANG)
 
 DESKTOP = {"width": 1280, "height": 720}
 
@@ -23,47 +26,6 @@ AT_BODY = """new MutationObserver((_, observer) => {
                     mode: document.documentElement.dataset.lang };
   observer.disconnect();
 }).observe(document, { childList: true, subtree: true });"""
-
-
-def pages():
-    """The pages of the book: every HTML file that holds an article."""
-    return sorted(str(file.relative_to(SITE)) for file in SITE.rglob("*.html")
-                  if "<article" in file.read_text(encoding="utf-8")
-                  and "_static" not in file.parts)
-
-
-def sections():
-    """Pages made from a section of a chapter, which has predictions and cards."""
-    return [page for page in pages() if is_section(page.removesuffix(".html"))]
-
-
-def templates():
-    """One page of each kind: what a script does on one it does on all of its kind."""
-    kinds = {"section" if is_section(page.removesuffix(".html"))
-             else page.rpartition("/")[2] if page.startswith("chapters/") else page: page
-             for page in reversed(pages())}
-    return sorted(kinds.values())
-
-
-def one_section():
-    return sections()[:1]
-
-
-def pytest_generate_tests(metafunc):
-    """`page_path` and `section` run over all pages and sections, as found on disk, for what
-    depends on their content; `template_page` and `one_section` serve what scripts do."""
-    for name, found in (("page_path", pages), ("section", sections),
-                        ("template_page", templates), ("one_section", one_section)):
-        if name in metafunc.fixturenames:
-            metafunc.parametrize(name, found() or [NO_SITE])
-
-
-@pytest.fixture(scope="session")
-def site():
-    """Address of the built site, served on a free port."""
-    assert sections(), NO_SITE
-    with served(SITE) as address:
-        yield address
 
 
 @pytest.fixture(scope="session")
@@ -84,7 +46,7 @@ class Seat:
     def __init__(self, browser, site, **options):
         self.site, self.reader, self.readers = site, None, 0
         self.context = browser.new_context(**options)
-        self.context.set_default_timeout(10_000)
+        self.context.set_default_timeout(HANG)
         self.context.add_init_script(AT_BODY)
         self.context.route(re.compile(f"^(?!{re.escape(site)})"), lambda route: route.abort())
         self.context.on("request", self.note)
@@ -160,22 +122,6 @@ def visit(browser, site, seats):
         else:
             visitor.seat.context.close()
     assert [visitor.foreign + visitor.errors for _, visitor in taken] == [[] for _ in taken]
-
-
-@pytest.fixture
-def notebook():
-    """The notebook that a section is made from."""
-    return lambda section: json.loads(
-        (ROOT / section).with_suffix(".ipynb").read_text(encoding="utf-8"))
-
-
-@pytest.fixture
-def cards():
-    """The cards that belong to a section."""
-    def read(section):
-        page = (ROOT / section.partition("#")[0]).with_suffix("")
-        return whole_cards(page.parent / "cards" / f"{page.name}.yaml")
-    return read
 
 
 @pytest.fixture

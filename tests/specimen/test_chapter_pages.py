@@ -1,0 +1,81 @@
+"""A chapter's opening leads to all that is in the chapter; its cheat sheet prints on one page."""
+
+import re
+
+import pytest
+from bs4 import BeautifulSoup
+
+from tests.specimen.conftest import CHAPTER, PAGES
+
+pytestmark = pytest.mark.browser
+
+SECTIONS = ["section", "stride-explorer", "graph-stepper", "torch-graph", "loader-timeline"]
+A4 = "[0 0 594.95996 841.91998]"  # points, as Chromium rounds 210 mm by 297 mm
+
+
+@pytest.fixture(scope="module")
+def soup(specimen):
+    return lambda name: BeautifulSoup((specimen / PAGES[name]).read_text("utf-8"), "html.parser")
+
+
+# ---- the opening --------------------------------------------------------------------------------
+
+def test_the_opening_lists_every_section_once_and_the_sheet(soup):
+    rows = soup("opening").select("#sections-of-this-chapter tbody tr")
+    links = [row.select_one("a")["href"] for row in rows]
+    assert links == [f"../../{CHAPTER}/{name}.html" for name in (*SECTIONS, "cheat-sheet")]
+    minutes, cards = (cell.get_text() for cell in rows[0].select("td")[1:])
+    assert re.search(r"约 \d+ 分钟.*about \d+ min", minutes)
+    assert cards == "7"
+
+
+def test_the_sidebar_nests_the_sections_below_the_opening(soup):
+    for name in ("opening", "section"):
+        chapter = soup(name).select_one(".bd-links li.toctree-l1.current.has-children")
+        assert len(chapter.select("li.toctree-l2 > a")) == len(SECTIONS) + 1
+        assert chapter.select_one("details[open]")
+        assert chapter.select_one("summary .visually-hidden").get_text().strip()
+
+
+def test_the_front_page_leads_to_the_opening_by_the_machines_name(soup):
+    box = soup("front").select_one(".machine b a")
+    assert box["href"].endswith(PAGES["opening"])
+    assert box.select_one(".lang-en").text == "Tensors"
+    rows = [row["href"].rpartition("/")[2] for row in soup("front").select("#sections tbody a")]
+    assert rows == [f"{name}.html" for name in SECTIONS]
+
+
+# ---- the cheat sheet ----------------------------------------------------------------------------
+
+@pytest.mark.parametrize("lang", ["zh", "en"])
+def test_the_cheat_sheet_prints_on_exactly_one_a4_page(page_of, lang):
+    pdf = page_of("sheet", lang=lang).pdf(prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf)) == 1
+    assert set(re.findall(rb"/MediaBox\s*(\[[^\]]*\])", pdf)) == {A4.encode()}
+
+
+@pytest.mark.parametrize("lang", ["zh", "en"])
+def test_on_paper_there_are_all_lines_in_one_language_and_no_proofs(page_of, lang):
+    page = page_of("sheet", lang=lang)
+    page.emulate_media(media="print")
+    shown = page.locator("td:first-child code").locator("visible=true").all_inner_texts()
+    assert shown == ["A1", "A2", "B7"]
+    assert page.locator(".proof, pre, nav, .lang-switch").locator("visible=true").count() == 0
+    small = page.locator("td").locator("visible=true").evaluate_all(
+        "cells => Math.min(...cells.map((c) => parseFloat(getComputedStyle(c).fontSize)))")
+    assert small >= 9  # CSS px: 6.8 points, as small as a reference card may be
+
+
+@pytest.mark.parametrize(("lang", "heads"), [
+    ("zh", ["准备", "准备", "证明：A1–A2", "证明：B7"]),
+    ("en", ["Set-up", "Set-up", "Proof: A1–A2", "Proof: B7"])])
+def test_the_head_of_a_fold_says_whether_its_cell_checks_lines(page_of, lang, heads):
+    page = page_of("sheet", lang=lang)
+    assert page.locator("details.proof > summary").all_inner_texts() == heads
+
+
+def test_on_screen_the_proofs_are_folded_and_can_be_opened(page_of):
+    proofs = page_of("sheet", lang="en").locator("details.proof")
+    assert not proofs.last.locator("pre").last.is_visible()
+    proofs.last.locator("summary").click()
+    assert proofs.last.locator("pre").last.inner_text().strip() == "3 lines checked"
