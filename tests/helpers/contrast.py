@@ -43,9 +43,9 @@ def faded(layer, opacity):
 
 
 def luminance(seen):
-    """Relative luminance of an opaque colour."""
-    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4
-                        for p in seen[:3])
+    """Relative luminance of an opaque colour, also as a browser writes it."""
+    parts = (seen if isinstance(seen, Colour) else colour(seen))[:3]
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 

@@ -84,15 +84,15 @@ PLANTED = {
     "a small target": (
         '<button id="f16" style="width:12px; height:12px; padding:0; margin:0">x</button>'
         '<button style="width:12px; height:12px; padding:0; margin:0">y</button>',
-        r"\[390 both\] #f16: target-size"),
+        r"\[390 both\]: target-size: #f16"),
     "a box that scrolls out of reach": (
         '<div id="f17" style="overflow:auto; width:90px; height:40px; white-space:nowrap">'
-        + "long " * 40 + "</div>", r"\[390 both\] #f17: scrollable-region-focusable"),
+        + "long " * 40 + "</div>", r"\[390 both\]: scrollable-region-focusable: #f17"),
     "a picture without its text": (
-        '<img id="f18" src="../../_static/favicon.svg">', r"\[390 both\] #f18: image-alt"),
-    "a field without its label": ('<input id="f19">', r"\[390 both\] #f19: label"),
-    "a button without a name": ('<button id="f20"></button>', r"\[390 both\] #f20: button-name"),
-    "a heading out of order": ('<h6 id="f21">Six</h6>', r"\[390 both\] #f21: heading-order"),
+        '<img id="f18" src="../../_static/favicon.svg">', r"\[390 both\]: image-alt: #f18"),
+    "a field without its label": ('<input id="f19">', r"\[390 both\]: label: #f19"),
+    "a button without a name": ('<button id="f20"></button>', r"\[390 both\]: button-name: #f20"),
+    "a heading out of order": ('<h6 id="f21">Six</h6>', r"\[390 both\]: heading-order: #f21"),
     "Chinese in an English page": (
         "<p>只有中文</p>", r"\[1280 en\]: an English reader sees `只有中文`"),
     "the other language is displayed": (
