@@ -62,7 +62,7 @@ def test_there_is_a_sheet():
     ("html { font-size: 9pt !important }", "2 pages"),
     ("@page sheet { size: A5 }", "pages of"),
     ("tbody tr:last-child { display: none }", "lines"),
-    ("html:has(.cheat-sheet) details.proof { display: block !important }", "not for paper"),
+    ("html:has(.cheat-sheet) :is(#x, .proof) { display: block !important }", "not for paper"),
     ("td { font-size: 8px !important }", "letters of 8 px")])
 def test_what_is_wrong_on_paper_is_seen(tab, style, words):
     page = opened(tab, SHEETS[0], "en")
