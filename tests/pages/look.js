@@ -49,9 +49,10 @@ window.look = (() => {
 
   const isOnPaper = (element) => isShown(element) && element.getBoundingClientRect().height > 0;
 
-  /** Folds whose inside is not there, and forms that are; what a prediction hid. */
+  /** Folds whose inside is not there, and forms that are; what a prediction hid. The drill is no
+      text to be printed. */
   function paper() {
-    const closed = all("article details").filter(
+    const closed = all("article details:not(card-drill *)").filter(
       (fold) => ![...fold.children].slice(1).some(isOnPaper));
     const lost = all("predict-cell pre, .explanation > .bi-pair").filter((box) => !isOnPaper(box));
     const left = all("form, .lang-switch, .explanation-note").filter(isShown);
@@ -74,12 +75,13 @@ window.look = (() => {
     return (outermost.length ? outermost : [document.body]).map((element) => told(element));
   }
 
-  /** Code and drawings that do not scroll, and any other text whose box hides its end. */
+  /** Code and drawings that do not scroll, and any other text whose box hides its end; KaTeX cuts
+      the long stroke of a root by itself. */
   function cut() {
     const scrolls = (box) => ["auto", "scroll"].includes(getComputedStyle(box).overflowX);
     const hides = (box) => ["hidden", "clip"].includes(getComputedStyle(box).overflowX);
     const wide = all("article, article *").filter((box) => box.clientWidth > 1
-      && box.scrollWidth > box.clientWidth + 1 && isShown(box));
+      && box.scrollWidth > box.clientWidth + 1 && !box.closest("span.math, .katex") && isShown(box));
     return wide.filter((box) => (box.matches("pre, figure.drawing") ? !scrolls(box) : hides(box)))
       .map((box) => told(box));
   }
