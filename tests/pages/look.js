@@ -86,14 +86,14 @@ window.look = (() => {
       .map((box) => told(box));
   }
 
-  /** Code in tables that is cut though a line of 20 rem could hold it, and boxes of tables that do
-      not scroll or that Tab does not reach. */
+  /** Code in tables that is cut though one line could hold it (20 rem, less on a screen of 320 px),
+      and boxes of tables that do not scroll or that Tab does not reach. */
   function tables() {
     const short = all("article :is(td, th) code").filter((code) => {
       const lines = new Set(all(".pre", code).flatMap((word) => (
         [...word.getClientRects()].map(({ top }) => Math.round(top)))));
       const one = code.textContent.length * parseFloat(getComputedStyle(code).fontSize) * 0.63;
-      return lines.size > 1 && one < 290;
+      return lines.size > 1 && one < innerWidth - 100;
     });
     const wide = all("article .pst-scrollable-table-container")
       .filter((box) => box.scrollWidth > box.clientWidth);
