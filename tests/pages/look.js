@@ -81,7 +81,8 @@ window.look = (() => {
     const scrolls = (box) => ["auto", "scroll"].includes(getComputedStyle(box).overflowX);
     const hides = (box) => ["hidden", "clip"].includes(getComputedStyle(box).overflowX);
     const wide = all("article, article *").filter((box) => box.clientWidth > 1
-      && box.scrollWidth > box.clientWidth + 1 && !box.closest("span.math, .katex") && isShown(box));
+      && box.scrollWidth > box.clientWidth + 1 && isShown(box)
+      && !box.closest("span.math, .katex"));
     return wide.filter((box) => (box.matches("pre, figure.drawing") ? !scrolls(box) : hides(box)))
       .map((box) => told(box));
   }
