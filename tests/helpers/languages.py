@@ -1,5 +1,5 @@
 """What tests of texts in both languages share."""
 
-import re
+from book.pipeline.pages.languages import CHINESE
 
-CHINESE = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")  # with its punctuation
+__all__ = ["CHINESE"]
