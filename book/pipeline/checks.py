@@ -40,9 +40,9 @@ def missing_tools() -> list[str]:
     return missing
 
 
-def chosen(group: str, only: str = "", steps: Sequence[Step] = STEPS) -> list[Step]:
+def chosen(group: str, only: str = "") -> list[Step]:
     """The steps of a group; with `only` those named, and what they come after."""
-    found = [step for step in steps if group in step.groups.split()]
+    found = [step for step in STEPS if group in step.groups.split()]
     if not only:
         return found
     wanted = set(only.replace(",", " ").split())

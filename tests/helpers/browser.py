@@ -14,7 +14,6 @@ from playwright.sync_api import expect, sync_playwright
 from benchmarks import chromium
 
 HANG = 30_000  # ms after which what a test waits for will never come, also on a busy machine
-CHINESE = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")  # Han and its punctuation
 expect.set_options(timeout=HANG)
 
 DESKTOP = {"width": 1280, "height": 720}

@@ -1,18 +1,31 @@
 """One Chromium and one tab over the built site, for all pages that a process visits."""
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import sync_playwright
 
 from benchmarks import chromium
-from book.pipeline.paths import SITE
+from book.pipeline.paths import ROOT, SITE
 from book.pipeline.serve import served
 from tests.helpers.site import NO_SITE, pages
 from tests.pages.visit import Tab
 
+HERE = Path(__file__).parent
+TOOLS = [*sorted(HERE.glob("*.py")), HERE / "look.js", Path(chromium.path()),
+         *sorted((ROOT / "tests/helpers").glob("*.py"))]
+
 
 def pytest_generate_tests(metafunc):
     if "page_path" in metafunc.fixturenames:
-        metafunc.parametrize("page_path", pages() or [NO_SITE])
+        metafunc.parametrize("page_path", [*map(visited, pages())] or [NO_SITE])
+
+
+def visited(page):
+    """A page, with all that a visit of it looks at: the drill alone reads the cards' files."""
+    shared = [file for file in sorted((SITE / "_static").rglob("*")) if file.is_file()
+              and ("drill" in page or "drill-cards" not in file.as_posix())]
+    return pytest.param(page, marks=pytest.mark.remember(SITE / page, *shared, *TOOLS))
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from playwright.sync_api import expect
 from benchmarks import chromium as program
 from book.pipeline.paths import ROOT
 from tests.helpers.axe import violations
-from tests.helpers.browser import CHINESE
+from tests.helpers.languages import CHINESE
 from tests.specimen.conftest import PAGES
 
 pytestmark = pytest.mark.browser

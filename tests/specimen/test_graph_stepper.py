@@ -10,8 +10,8 @@ from inside.widgets.graph_stepper import ESM
 from inside.widgets.web_module import joined_module
 from pytorch_deep_dive import Scalar
 from tests.helpers.axe import violations
-from tests.helpers.browser import CHINESE
 from tests.helpers.javascript import evaluate
+from tests.helpers.languages import CHINESE
 from tests.helpers.stepper_states import states
 from tests.helpers.typed_expressions import in_python
 

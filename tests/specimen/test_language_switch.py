@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.helpers.browser import CHINESE
+from tests.helpers.languages import CHINESE
 from tests.specimen.conftest import PAGES
 
 pytestmark = pytest.mark.browser

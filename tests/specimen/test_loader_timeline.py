@@ -9,7 +9,7 @@ from inside.observe import virtual_loader
 from inside.widgets.loader_timeline import ESM, rows_of
 from inside.widgets.web_module import joined_module
 from tests.helpers.axe import violations
-from tests.helpers.browser import CHINESE
+from tests.helpers.languages import CHINESE
 
 pytestmark = pytest.mark.browser
 

@@ -6,7 +6,7 @@ import torch
 from inside.widgets.stride_explorer import ESM
 from inside.widgets.web_module import joined_module
 from tests.helpers.axe import violations
-from tests.helpers.browser import CHINESE
+from tests.helpers.languages import CHINESE
 
 pytestmark = pytest.mark.browser
 

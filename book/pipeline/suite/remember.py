@@ -20,7 +20,6 @@ SELF = ("conftest.py", "book/pipeline/suite/remember.py", "book/pipeline/noteboo
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "remember(*files): what a test looks at; see remember.py")
     config.pluginmanager.register(Remember(fresh=bool(os.environ.get("FRESH"))), "remembered")
 
 
