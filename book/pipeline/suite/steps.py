@@ -25,7 +25,7 @@ PYTHON = sys.executable
 ALWAYS = ("pyproject.toml", "conftest.py", "constraints.txt", "tests/conftest.py",
           "tests/helpers/**/*", "package-lock.json", "book/pipeline/*.py",
           "book/pipeline/suite/*", "book/pipeline/notebooks/*")
-PIPELINE = ("book/extension/**/*", "book/pipeline/**/*", "book/*.yaml")
+PIPELINE = ("book/extension/**/*", "book/finish/**/*", "book/pipeline/**/*", "book/*.yaml")
 CODE = ("code/**/*",)
 WEB = ("book/web/**/*",)
 CONTENT = ("chapters/**/*", "book/*", "_toc.yml", "_config.yml", "benchmarks/results/*")
@@ -93,11 +93,13 @@ STEPS = [
          (*ALWAYS, *PIPELINE, *CODE, *WEB, *CONTENT, "chapters/**/*"), ("_build/html/**/*",)),
     Step("built pages", module("pages.check"), "mend the page", "core", after=("site",)),
     Step("specimen", pytest("tests/specimen"), "mend the script or the style", "all",
-         (*ALWAYS, "tests/specimen/**/*", *PIPELINE, *CODE, *WEB)),
+         (*ALWAYS, "tests/specimen/**/*", *PIPELINE, *CODE, *WEB, "_config.yml",
+          "benchmarks/*.py")),
     Step("pages", pytest("tests/pages", "-p", "book.pipeline.suite.remember"),
          "mend the page", "all", after=("site",)),
     Step("proofs", module("prove", "--verify", "--mutate"), "mend the card or its proof",
-         "core all", (*ALWAYS, *PIPELINE, *CODE, "chapters/*/cards/*", "benchmarks/results/*")),
+         "core all", (*ALWAYS, "book/pipeline/**/*", "book/*.yaml", *CODE, "chapters/*/cards/*",
+                      "chapters/*/chapter.yaml", "benchmarks/results/*")),
     Step("notebooks", pytest(*NBVAL, "-p", "book.pipeline.suite.remember"),
          "mend the section, then `make sync`", "core all"),
     *(tests(name, "all", "") for name in FLOORS if name != "companions"),
