@@ -470,14 +470,14 @@ def test_choices_are_remembered(drill):
     page.locator(".drill-fold > summary").first.click()
     page.locator("input[name=limit]").fill("3")
     page.locator("input[name=limit]").press("Enter")
-    page.locator("input[name=level][value=junior]").uncheck()
+    page.locator("input[name=level][value=staff]").uncheck()
     expect(page.locator(".drill-count-new dd")).to_have_text("3")
     page.reload()
     page.locator(".drill-numbers").wait_for()
     assert numbers(page)[1] == 3
-    assert not page.locator("input[name=level][value=junior]").is_checked()
+    assert not page.locator("input[name=level][value=staff]").is_checked()
     start(page)
-    assert "Senior" in page.locator(".drill-header").inner_text()
+    assert "Junior" in page.locator(".drill-header").inner_text()
 
 
 # ---- files --------------------------------------------------------------------------------------
