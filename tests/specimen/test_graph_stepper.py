@@ -58,7 +58,7 @@ in_each_language = pytest.mark.parametrize("page", ["zh", "en", "both"], indirec
 def graph_of(page):
     """The graph of the attribute, as the page is to show it."""
     graph = json.loads(page.locator("graph-stepper").get_attribute("graph"))
-    return evaluate(ESM.parent / "graph" / "steps.js", "m.readGraph(data)", graph)
+    return evaluate(ESM.with_name("steps.js"), "m.readGraph(data)", graph)
 
 
 def shown(page):
@@ -68,7 +68,7 @@ def shown(page):
 
 def told(page):
     """The sentence on this step, as it shows."""
-    return page.locator("graph-stepper .gs-status").inner_text().strip()
+    return page.locator("graph-stepper .w-status").inner_text().strip()
 
 
 def rows(graph):
@@ -86,7 +86,7 @@ def neuron():
 # ---------------------------------------------------------------- by keyboard
 def test_the_element_stands_in_place_of_the_table(page):
     assert page.locator("graph-stepper").count() == 1
-    assert page.locator("graph-stepper .gs-stage svg").is_visible()
+    assert page.locator("graph-stepper .w-stage svg").is_visible()
     assert not page.locator("graph-stepper table").is_visible()
     assert (shown(page), len(page.evaluate(BOXES))) == (0, 11)
 
@@ -182,9 +182,9 @@ def test_every_step_shows_the_numbers_of_the_attribute(page):
 
 @in_each_language
 def test_the_live_region_tells_every_step_in_the_language_of_the_page(page):
-    graph, status = graph_of(page), page.locator("graph-stepper .gs-status")
+    graph, status = graph_of(page), page.locator("graph-stepper .w-status")
     assert status.get_attribute("aria-live") == "polite"
-    page.evaluate("window.region = document.querySelector('graph-stepper .gs-status')")
+    page.evaluate("window.region = document.querySelector('graph-stepper .w-status')")
     page.locator(NEXT).focus()
     said = []
     for step in graph["steps"]:
@@ -294,7 +294,7 @@ def test_bad_input_is_explained_and_the_last_graph_stays(page):
     assert ("仍是上一个" in words) == (page.lang != "en")
     assert ("still shows the last graph" in words) == (page.lang != "zh")
     assert page.evaluate(CELLS) == before
-    assert float(page.locator("graph-stepper .gs-picture").evaluate(
+    assert float(page.locator("graph-stepper .w-picture").evaluate(
         "node => getComputedStyle(node).opacity")) < 0.8
     type_over(page, "x = 3; exp(x)")
     assert page.locator(STALE).count() == 0
@@ -388,7 +388,7 @@ def test_a_leaf_of_torch_goes_by_its_name(of_torch):
     stepper = of_torch.locator("graph-stepper")
     assert stepper.locator(".gs-number").all_text_contents() == signs
     assert stepper.locator("tr > th[scope=row]").all_text_contents() == [*leaves, *signs]
-    seen = stepper.locator(".gs-picture").text_content()
+    seen = stepper.locator(".w-picture").text_content()
     for k in range(len(graph_of(of_torch)["steps"])):
         show(of_torch, k)
         seen += told(of_torch)
@@ -423,7 +423,7 @@ def test_a_phone_shows_every_step_without_being_widened(opened, mode):
     for k in range(last + 1):
         wide, frame, hidden = page.evaluate("""() => {
           const element = document.querySelector('graph-stepper'), stage =
-            element.querySelector('.gs-stage').getBoundingClientRect();
+            element.querySelector('.w-stage').getBoundingClientRect();
           const frame = element.getBoundingClientRect();
           const inside = (box) => box.left >= stage.left && box.right <= stage.right
             && box.top >= stage.top && box.bottom <= stage.bottom;
@@ -446,11 +446,11 @@ def test_on_a_phone_the_controls_are_large_and_the_stage_scrolls_by_keyboard(ope
         assert min(box["width"], box["height"]) >= 44
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 390
-    stage = page.locator("graph-stepper .gs-stage")
+    stage = page.locator("graph-stepper .w-stage")
     assert stage.get_attribute("tabindex") == "0"  # Chromium would do without it
-    tab_to(page, "graph-stepper .gs-stage")
+    tab_to(page, "graph-stepper .w-stage")
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("document.querySelector('graph-stepper .gs-stage').scrollLeft > 0")
+    page.wait_for_function("document.querySelector('graph-stepper .w-stage').scrollLeft > 0")
     assert shown(page) == 0
 
 
@@ -466,8 +466,8 @@ CONTRAST = """() => {
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const fill = (node) => getComputedStyle(node).fill;
-  const frame = document.querySelector('graph-stepper .gs-frame');
-  return [...frame.querySelectorAll('.gs-stage text')].flatMap((text) => {
+  const frame = document.querySelector('graph-stepper .w-frame');
+  return [...frame.querySelectorAll('.w-stage text')].flatMap((text) => {
     if (!text.textContent) return [];
     const box = text.closest('.gs-box'), grounds = [getComputedStyle(frame).backgroundColor];
     if (box && !text.matches('.gs-mark')) grounds.push(fill(box.querySelector('rect')));
@@ -539,7 +539,7 @@ def test_a_flow_is_animated_unless_the_reader_wants_less_motion(opened, motion, 
 
 def test_with_less_motion_the_stage_jumps_to_the_node_at_once(opened):
     page = opened(viewport=PHONE)
-    jumped = page.locator("graph-stepper .gs-stage").evaluate("""(stage) => {
+    jumped = page.locator("graph-stepper .w-stage").evaluate("""(stage) => {
       document.querySelector('graph-stepper [data-go=backward]').click();
       return stage.scrollTop;
     }""")

@@ -25,7 +25,7 @@ SHOWN = """() => {
     ...Object.fromEntries(all(machine, 'dd').map((node) => [node.dataset.key,
       node.dataset.key === 'memory' ? +node.textContent : numbers(node)])) };
 }"""
-TIMES = """() => [...document.querySelectorAll('.tl-table tr:has(td)')].map(
+TIMES = """() => [...document.querySelectorAll('.w-table tr:has(td)')].map(
   (row) => [...row.cells].map((cell) => cell.textContent))"""
 BLOCKS = """(kind) => [...document.querySelectorAll(`.tl-lanes .tl-${kind}`)].map((block) => [
   +block.textContent, parseFloat(block.style.left), parseFloat(block.style.width)])"""
@@ -40,7 +40,7 @@ CONTRAST = """() => {
       .map((p) => (p <= 0.04045 ? p / 12.92 : ((p + 0.055) / 1.055) ** 2.4));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
-  const frame = document.querySelector('.tl-frame');
+  const frame = document.querySelector('.w-frame');
   return [...frame.querySelectorAll('.tl-block:has(b:not(:empty))')].map((block) => {
     for (const node of [frame, block]) paint(getComputedStyle(node).backgroundColor);
     const under = luminance();
@@ -94,7 +94,7 @@ def test_step_by_step_it_shows_where_torch_has_each_batch(opened):
     settings = settings_of(page)
     rows = virtual_loader.run(settings)
     assert not page.locator("loader-timeline > table").count(), "the element is there instead"
-    page.evaluate("window.region = document.querySelector('.tl-status')")
+    page.evaluate("window.region = document.querySelector('.w-status')")
     page.locator(NEXT).focus()
     said = []
     for now in moments(rows):
@@ -167,7 +167,7 @@ def test_every_label_follows_the_language_switch(opened):
     page = opened()
     labels = """() => [...document.querySelectorAll('loader-timeline [data-label]')].map(
       (node) => node.ariaLabel).concat([...document.querySelectorAll('loader-timeline option')].map(
-      (node) => node.textContent), [document.querySelector('.tl-status').innerText])"""
+      (node) => node.textContent), [document.querySelector('.w-status').innerText])"""
     for mode, chinese, english in (("zh", True, False), ("both", True, True), ("en", False, True)):
         page.locator(f"[data-set-lang={mode}]").click()
         page.wait_for_function("mode => document.documentElement.dataset.lang === mode", arg=mode)
@@ -186,11 +186,11 @@ def test_a_phone_is_not_widened_and_follows_the_moment(opened, tab_to):
         assert min(box["width"], box["height"]) >= 44
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 390
-    stage = page.locator(".tl-stage")
+    stage = page.locator(".w-stage")
     assert stage.get_attribute("tabindex") == "0"
-    tab_to(page, ".tl-stage")
+    tab_to(page, ".w-stage")
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("document.querySelector('.tl-stage').scrollLeft > 0")
+    page.wait_for_function("document.querySelector('.w-stage').scrollLeft > 0")
     assert page.evaluate(SHOWN)["time"] == 0, "the stage scrolls and nothing else"
     page.locator("loader-timeline [name=batches]").fill("24")
     page.locator("loader-timeline [data-go=first]").press("Enter")

@@ -66,7 +66,7 @@ def complaint(page):
 
 
 def stale(page):
-    return page.locator(".se-frame[data-stale]").count() == 1
+    return page.locator(".w-frame[data-stale]").count() == 1
 
 
 # ---- by hand -----------------------------------------------------------------------------------
