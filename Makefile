@@ -22,6 +22,7 @@ serve:
 
 sync: setup-full ## execute sections that changed and write their notebooks (FORCE=1: all)
 	@$(RUN).sync $(if $(FORCE),--force)
+	@$(BIN)/python -m tests.specimen.renew
 
 prove: setup-full ## run the proofs of all cards and write their results
 	@$(RUN).prove

@@ -347,6 +347,8 @@ def schema(least):
     properties = {"machine": word, "python": word, "torch": word, "threads": {"const": 1},
                   "load": {"type": "number", "minimum": 0},
                   "date": {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$"},
+                  "measured": {"type": "object", "minProperties": 1,
+                               "additionalProperties": {"type": "string"}},
                   "columns": {"type": "array", "minItems": 3, "maxItems": 3,
                               "items": labelled(key={"enum": list(METHODS)})},
                   "tables": {"type": "object", "properties": tables, "required": list(tables),

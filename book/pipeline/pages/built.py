@@ -145,8 +145,10 @@ class Site:
     @cached_property
     def _chapters(self) -> dict[str, tuple[list[Card], dict[str, Entry]]]:
         book, _ = load(self.root, schema=False)
-        return {chapter.folder.name: (chapter.cards, results.entries(results.read_file(chapter)))
-                for chapter in book.chapters}
+        return {chapter.folder.name: (chapter.cards, {
+            name: entry for section in chapter.sections
+            for name, entry in results.entries(results.read_file(section.results)).items()})
+            for chapter in book.chapters}
 
     def cards(self, document: str) -> Iterator[tuple[Card, Entry]]:
         """The cards of a section as written, each with what its proof has recorded."""

@@ -53,7 +53,7 @@ class Floor(NamedTuple):
 
 
 FLOORS = {
-    "companions": Floor("tests/code", (*CODE, *WEB, "chapters/*/check_*.py",
+    "companions": Floor("tests/code", (*CODE, *WEB, *PIPELINE, "chapters/*/check_*.py",
                                        "chapters/*/exercises.yaml", "benchmarks/**/*")),
     "tools": Floor("tests/tools", (*PIPELINE, *CODE, *WEB, "Makefile", "*.txt", "*.json", ".npmrc",
                                    "_config.yml", "benchmarks/**/*", ".gitignore")),
