@@ -13,7 +13,7 @@ def pytest_configure(config):
     config.pluginmanager.register(floor.Guard())
     worker = hasattr(config, "workerinput")  # of xdist: its reports go to the one that writes
     if os.environ.get("RECORD") and depth.depth() >= depth.FULL and not worker:
-        config.pluginmanager.register(depth.Record(RESULTS))
+        config.pluginmanager.register(depth.Record(RESULTS, config.rootpath))
 
 
 @pytest.fixture

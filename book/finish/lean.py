@@ -28,10 +28,10 @@ OTHER_ICON_FONTS = re.compile(r"@font-face\{[^}]*fa-(?:brands|regular)[^}]*\}")
 
 def lean(site: Path) -> None:
     """Cut down what the pages of a built site share."""
-    pages = {page: page.read_text(encoding="utf-8") for page in site.rglob("*.html")}
+    pages = [page.read_text(encoding="utf-8") for page in site.rglob("*.html")]
     cut_rules(site)
-    cut_icons(site, pages.values())
-    cut_maths_fonts(site, pages.values())
+    cut_icons(site, pages)
+    cut_maths_fonts(site, pages)
     for pattern in UNUSED_FILES:
         for file in site.glob(pattern):
             if file.is_file():

@@ -49,7 +49,7 @@ def references() -> list[str]:
 
 def notebooks() -> list[str]:
     """Notebooks that are not what syncing their source would give."""
-    return [reason for path in sync.section_sources() if (reason := sync.stale(path))]
+    return sync.problems(sync.section_sources())
 
 
 CHECKS: dict[str, Callable[[], Iterable[str]]] = {

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from book.pipeline import digests
 from book.pipeline.notebooks import depends
-from book.pipeline.paths import ROOT, relative
+from book.pipeline.paths import RESULTS, ROOT, relative
 
 MAKES_PAGES = ("book/extension", "book/web")
 Measured = dict[str, str]
@@ -70,6 +70,19 @@ def whole_book(root: Path) -> Measured:
     return {"notebooks": digests.of_value(notebooks(root)), "cards": digests.of_value(cards)}
 
 
+def of_test(file: Path) -> str:
+    """Digest of a file of tests and of the files of code/ that it imports."""
+    files = [file, *sorted(depends.files([file.read_text(encoding="utf-8")]))]
+    return digests.of_value([digests.of_file(one) for one in files])
+
+
+def random_cases() -> Measured:
+    """The tests whose counts are recorded, as they are today."""
+    stored = RESULTS / "random-cases.json"
+    named = json.loads(stored.read_text(encoding="utf-8"))["measured"] if stored.exists() else {}
+    return {name: of_test(ROOT / name) for name in named if (ROOT / name).is_file()}
+
+
 def _bench(name: str) -> Record:
     return Record(f"make bench ONLY={name} RECORD=1", lambda: script(name))
 
@@ -81,6 +94,7 @@ RECORDS = {
     "scalar-speed": _bench("scalar_speed"),
     "loader": _bench("loader"),
     "loader-chaos": _bench("loader_chaos"),
+    "random-cases": Record("make test DEPTH=20 RECORD=1", random_cases),
     "torch-versions": Record("make test-torch TORCH=… RECORD=1", lambda: whole_book(ROOT)),
     "cuda": Record("make test-cuda RECORD=1", lambda: whole_book(ROOT)),
 }

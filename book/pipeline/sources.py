@@ -231,7 +231,11 @@ def resolve_links(markdown: str) -> str:
 
 def check_all(files: Iterable[Path]) -> list[str]:
     """`FILE:LINE: …` for each reference of Markdown and card files that does not resolve."""
-    return [finding for file in files for finding in _check(Path(file))]
+    gc.disable()  # the trees of torch's modules are kept, and every collection would walk them
+    try:
+        return [finding for file in files for finding in _check(Path(file))]
+    finally:
+        gc.enable()
 
 
 def all_files() -> list[Path]:
@@ -278,13 +282,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="check references into PyTorch's source")
     parser.add_argument("files", nargs="*", type=Path, help="texts and cards (default: all)")
     options = parser.parse_args(arguments)
-    gc.disable()  # the trees of torch's modules are kept, and every collection would walk them
     try:
         findings = check_all(options.files or all_files())
     except SourceError as error:  # there is no torch to look into
         findings = [str(error)]
-    finally:
-        gc.enable()
     print(*findings, sep="\n", end="\n" if findings else "")
     return 1 if findings else 0
 

@@ -164,12 +164,18 @@ def _finish(notebook: NotebookNode, source: Path) -> None:
     }
 
 
-def check(paths: list[Path]) -> int:
-    problems = [problem for problem in map(stale, paths) if problem]
+def problems(paths: list[Path]) -> list[str]:
+    """Why notebooks cannot be trusted, and notebooks that have no source. Executes nothing."""
+    found = [problem for problem in map(stale, paths) if problem]
     orphans = [p for p in sorted(CHAPTERS.glob("*/*.ipynb")) if not p.with_suffix(".md").exists()]
-    problems += [f"{relative(p)}: has no source `.md`; delete it" for p in orphans]
-    print(*problems, sep="\n", end="\n" if problems else "")
-    return 1 if problems else 0
+    return found + [f"{relative(p)}: has no source `.md`; delete it" for p in orphans]
+
+
+def check(paths: list[Path]) -> int:
+    """Print all problems; exit status."""
+    found = problems(paths)
+    print(*found, sep="\n", end="\n" if found else "")
+    return 1 if found else 0
 
 
 def main() -> int:

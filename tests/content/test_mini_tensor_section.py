@@ -12,7 +12,7 @@ from tests.helpers.exercise_checks import cuts
 def test_it_counts_the_chains_of_the_recorded_full_run_and_the_wrong_rules():
     text = (CHAPTERS / "01-tensors/mini-tensor.md").read_text(encoding="utf-8")
     recorded = json.loads((RESULTS / "random-cases.json").read_text(encoding="utf-8"))
-    chains = recorded["random chains of mini_tensor"]["cases"]
+    chains = recorded["claims"]["random chains of mini_tensor"]["cases"]
     assert f"{chains:,} random chains" in text
     assert f"{chains} 条随机操作链" in text
     assert f"{len(test_mini_tensor.WRONG_RULES)} wrong rules" in text

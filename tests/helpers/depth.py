@@ -12,7 +12,7 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from book.pipeline import paths
+from book.pipeline import paths, records
 
 FULL = 20
 COUNTED = "random cases"  # name of the property by which a test tells its count
@@ -34,16 +34,21 @@ def cases(at_depth_1):
 class Record:
     """A pytest plugin: stores what each passed test of a full run counted, by claim."""
 
-    def __init__(self, folder: Path):
-        self.file = folder / "random-cases.json"
+    def __init__(self, folder: Path, root: Path = paths.ROOT):
+        self.file, self.root = folder / "random-cases.json", root
 
     def pytest_runtest_logreport(self, report):
         """At once, so that a long run that ends early keeps what it has."""
         counts = [told for name, told in report.user_properties if name == COUNTED]
         if report.when != "call" or not report.passed or not counts:
             return
-        told = json.loads(self.file.read_text("utf-8")) if self.file.exists() else {}
-        told |= {claim: {"cases": cases, "torch": version("torch"),
-                         "python": platform.python_version(),
-                         "date": datetime.date.today().isoformat()} for claim, cases in counts}
-        paths.write_atomic(self.file, json.dumps(dict(sorted(told.items())), indent=1) + "\n")
+        told = json.loads(self.file.read_text("utf-8")) if self.file.exists() \
+            else {"measured": {}, "claims": {}}
+        test = report.fspath
+        told["measured"][test] = records.of_test(self.root / test)
+        for claim, number in counts:
+            told["claims"][claim] = {
+                "cases": number, "test": test, "torch": version("torch"),
+                "python": platform.python_version(), "date": datetime.date.today().isoformat()}
+        text = json.dumps(told, indent=1, sort_keys=True)
+        paths.write_atomic(self.file, text + "\n")

@@ -9,10 +9,12 @@ def printed(text):
     return [new_output("stream", text=text)]
 
 
-def made_by_hand():
-    options = [{"match": "4", "zh": "四 `4`", "en": "Four `4`"},
-               {"match": "5", "zh": "五", "en": "Five", "why": {"zh": "不是。", "en": "Not so."}}]
-    cells = [
+OPTIONS = [{"match": "4", "zh": "四 `4`", "en": "Four `4`"},
+           {"match": "5", "zh": "五", "en": "Five", "why": {"zh": "不是。", "en": "Not so."}}]
+
+
+def cells():
+    return [
         new_markdown_cell("# 题 · Title\n\n## 又 · Again"),
         new_markdown_cell("中文。", metadata={"lang": "zh"}),
         new_markdown_cell("English.", metadata={"lang": "en"}),
@@ -20,7 +22,7 @@ def made_by_hand():
         new_code_cell("import inside\nprint('shown')", outputs=printed("shown\n"),
                       execution_count=2),
         new_code_cell("print(2 + 2)", outputs=printed("4\n"), execution_count=3,
-                      metadata={"predict": {"options": options},
+                      metadata={"predict": {"options": OPTIONS},
                                 "jupyter": {"outputs_hidden": True}}),
         new_code_cell("def twice(x):\n    return 2 * x  # blank\ntwice", execution_count=4,
                       metadata={"complete": True}, outputs=printed("a function\n")),
@@ -31,9 +33,13 @@ def made_by_hand():
                       outputs=printed("total is right\n")),
         new_code_cell("print('end')", outputs=printed("end\n"), metadata={"alt": {"zh": "尾"}}),
     ]
-    for number, cell in enumerate(cells):
+
+
+def made_by_hand():
+    made = cells()
+    for number, cell in enumerate(made):
         cell["id"] = f"cell{number}"
-    return new_notebook(cells=cells, metadata={
+    return new_notebook(cells=made, metadata={
         "book": {"golden": "0" * 64, "program": "1" * 64, "source": "2" * 64},
         "kernelspec": {"name": "python3", "display_name": "Python 3"},
         "language_info": nb.LANGUAGE})

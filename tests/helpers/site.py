@@ -1,12 +1,10 @@
 """The built site: which pages it has."""
 
-from book.pipeline.paths import SITE
+from book.pipeline.pages.built import Site
 
 NO_SITE = "no site in _build/html; run make site"
 
 
 def pages():
-    """The pages of the book: every HTML file that holds an article."""
-    return sorted(str(file.relative_to(SITE)) for file in SITE.rglob("*.html")
-                  if "<article" in file.read_text(encoding="utf-8")
-                  and "_static" not in file.parts)
+    """The pages of the book, as its checks find them."""
+    return list(Site().pages)

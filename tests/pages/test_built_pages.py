@@ -1,7 +1,6 @@
 """The built pages are as their sources say; each check of them sees the fault that it is for."""
 
 import re
-import time
 
 import pytest
 
@@ -21,11 +20,8 @@ def site():
 
 
 def test_the_pages_are_as_their_sources_say(site):
-    started = time.process_time()
     found = list(check.findings(site))
-    spent = (time.process_time() - started) / len(site.pages)
     assert found == [], "\n".join(map(str, [f"{len(found)} findings", *found]))
-    assert spent < 1, "seconds a page; 0.03 when this was written"
 
 
 def changed(site, name, pattern, new, times=1):

@@ -69,6 +69,9 @@ def results(tmp_path, monkeypatch):
     """An empty folder of results, for the scripts and for the status page."""
     monkeypatch.setattr(report, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(status, "RESULTS", tmp_path / "results")
+    measured = {"a file": "0" * 64}
+    monkeypatch.setattr(records, "RECORDS", {name: record._replace(subject=lambda: measured)
+                                             for name, record in records.RECORDS.items()})
     return tmp_path / "results"
 
 

@@ -4,7 +4,6 @@ import pytest
 
 from book.pipeline import chapters
 from book.pipeline.cards import book as cards
-from book.pipeline.paths import ROOT
 from tests.helpers.card_examples import card, line_of, write_book, write_chapter
 
 FILE = "chapters/06-memory/chapter.yaml"
@@ -65,9 +64,3 @@ def test_whoever_reads_cards_hears_of_it(tmp_path):
     write_book(tmp_path, card())
     (tmp_path / "chapters/01-tensors/chapter.yaml").unlink()
     assert [str(problem) for problem in cards.load(tmp_path)[1]] == found(tmp_path)
-
-
-def test_the_book_has_its_five_machines_and_all_chapters_are_well_formed():
-    assert found(ROOT) == []
-    machines = [one.number for one in chapters.read().values() if one.machine]
-    assert machines == [1, 2, 3, 4, 5]

@@ -62,11 +62,13 @@ def recorded(folder, environment, *options):
 
 @pytest.mark.parametrize("options", [(), ("-n", "2")])
 def test_a_full_run_records_what_its_passed_tests_counted(tmp_path, options):
-    (tmp_path / "random-cases.json").write_text('{"an older claim": {"cases": 3}}')
+    (tmp_path / "random-cases.json").write_text(
+        '{"claims": {"an older claim": {"cases": 3}}, "measured": {}}')
     found = recorded(tmp_path, {"DEPTH": "20", "RECORD": "1"}, *options)
-    assert {claim: row["cases"] for claim, row in found.items()} == {
+    assert {claim: row["cases"] for claim, row in found["claims"].items()} == {
         "an older claim": 3, "chains": 7, "graphs of a": 5, "graphs of b": 5}
-    assert set(found["chains"]) == {"cases", "torch", "python", "date"}
+    assert set(found["claims"]["chains"]) == {"cases", "test", "torch", "python", "date"}
+    assert list(found["measured"]) == [found["claims"]["chains"]["test"]]
 
 
 @pytest.mark.parametrize("environment", [{"DEPTH": "20"}, {"DEPTH": "19", "RECORD": "1"}])

@@ -420,5 +420,6 @@ def test_command_prints_file_and_line_and_fails(tmp_path, capsys):
 def test_lint_of_everything_names_what_the_loader_of_cards_refuses(monkeypatch, capsys):
     problem = cards.Problem("chapters/01-x/cards/a.yaml", 8, "kind is 'predikt'", "x-a")
     monkeypatch.setattr(cards, "load", lambda: (None, [problem]))
+    monkeypatch.setattr(lint, "default_files", list)
     assert lint.main([]) == 1
     assert "chapters/01-x/cards/a.yaml:8: card 'x-a': kind is 'predikt'" in capsys.readouterr().out

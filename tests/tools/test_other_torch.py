@@ -35,6 +35,7 @@ def test_a_run_of_notebooks_without_report_is_a_failure_and_no_earlier_one_is_re
     python, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(other_torch, "ROOT", tmp_path)
+    monkeypatch.setattr(other_torch, "NBVAL", [])
     old = tmp_path / "_build/other-torch.xml"
     old.parent.mkdir()
     old.write_text('<testsuite><testcase classname="a" name="b"/></testsuite>')

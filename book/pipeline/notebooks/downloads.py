@@ -89,7 +89,8 @@ def _set_up(reader: NotebookNode, golden: NotebookNode, variant: str) -> None:
                   if "setup" in cell.metadata.get("tags", [])), 0)
     marks = {key for cell in golden.cells for key in cell.metadata}
     if depends.files(cell.source for cell in nb.code_cells(golden)):
-        reader.cells[place].source += f"\n{missing_code()}"
+        first, _, imports = reader.cells[place].source.partition("\n")
+        reader.cells[place].source = "\n".join(filter(None, [first, missing_code(), imports]))
         marks.add("folder")
     sentences = [key for key in ("folder", "predict", "complete") if key in marks]
     paragraphs = [("" if lang == "zh" else " ").join(TEXTS[key][lang] for key in sentences)

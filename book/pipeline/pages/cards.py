@@ -9,7 +9,16 @@ from selectolax.lexbor import LexborNode
 from book.pipeline.cards.book import Card
 from book.pipeline.cards.results import Entry, snippet
 from book.pipeline.cards.rules import refuted_ids
-from book.pipeline.pages.built import Finding, Page, Site, children, rendered, squeezed, text
+from book.pipeline.pages.built import (
+    Finding,
+    Page,
+    Site,
+    children,
+    classes,
+    rendered,
+    squeezed,
+    text,
+)
 from book.pipeline.paths import is_section
 
 SHORTEST = 60  # characters of an answer, in either language
@@ -45,8 +54,7 @@ def answer(box: LexborNode) -> Iterator[str]:
             or not text(fold.css_first("summary")):
         yield "has no closed fold with a summary"
         return
-    if not any("card-question" in (child.attributes.get("class") or "") and text(child)
-               for child in children(box)):
+    if not any("card-question" in classes(child) and text(child) for child in children(box)):
         yield "has no question in the open"
     inside, all_of_them = fold.css(".card-answer"), box.css(".card-answer")
     if len(inside) != 1 or len(all_of_them) != 1:

@@ -116,5 +116,3 @@ def of_site(site: Site) -> Iterator[Finding]:
     for style in sorted(site.folder.rglob("*.css")):
         for address in STYLE_LOADS.findall(style.read_text(encoding="utf-8")):
             yield Finding(style.relative_to(site.folder).as_posix(), "", f"loads {address}")
-
-

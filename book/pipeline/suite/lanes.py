@@ -37,11 +37,11 @@ class Result:
 
 
 class Lanes:
-    """Runs each step once the steps it comes after have passed, at most `lanes` at a time."""
+    """Runs each step once the steps it comes after have passed, at most LANES at a time."""
 
-    def __init__(self, steps: Sequence[Step], fresh: bool = False, lanes: int = LANES,
+    def __init__(self, steps: Sequence[Step], fresh: bool = False,
                  root: Path = ROOT, tell: Callable[[str], None] = print):
-        self.steps, self.waiting, self.lanes = steps, list(steps), lanes
+        self.steps, self.waiting = steps, list(steps)
         self.root, self.tell = root, tell
         self.fresh = fresh
         self.memory = Passed("steps", root)
@@ -55,7 +55,7 @@ class Lanes:
         """All results, in the order of the steps."""
         try:
             while self.waiting or self.running:
-                while (step := self._next()) and len(self.running) < self.lanes:
+                while (step := self._next()) and len(self.running) < LANES:
                     self._start(step)
                 self._note(self.ended.get())
         except BaseException:
@@ -85,17 +85,18 @@ class Lanes:
 
     def _work(self, step: Step) -> Result:
         """Run a step unless it passed before with the same inputs and left the same products."""
-        inputs = digest(files_of(step.inputs, self.root), *step.command, root=self.root)
+        inputs = digest(files_of(step.inputs, self.root), root=self.root)
+        key = again(step)  # `make check` and `make test` have steps of one name
         if not self.fresh and step.inputs and \
-                self.memory.holds(step.name, inputs + self._products(step)):
+                self.memory.holds(key, inputs + self._products(step)):
             return Result(step, KNOWN)
         started = time.perf_counter()
         status, output = self._run(step)
         seconds = time.perf_counter() - started
         if step.inputs:
             with self.storing:
-                self.memory.add({} if status else {step.name: inputs + self._products(step)},
-                                [step.name] if status else [])
+                self.memory.add({} if status else {key: inputs + self._products(step)},
+                                [key] if status else [])
         return Result(step, FAILED if status else PASSED, seconds, output)
 
     def _products(self, step: Step) -> str:
@@ -105,9 +106,9 @@ class Lanes:
         LOGS.mkdir(parents=True, exist_ok=True)
         file = LOGS / f"{step.name.replace(' ', '-')}.txt"
         with file.open("w+", encoding="utf-8", errors="replace") as log:
-            process = subprocess.Popen(step.command, cwd=self.root, env=_environment(self.fresh),
-                                       stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                       start_new_session=True)
+            process = subprocess.Popen(
+                step.command, cwd=self.root, env=os.environ | {"PYTHONUNBUFFERED": "1"},
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
             self.processes[step.name] = process
             try:
                 status = process.wait()
@@ -126,13 +127,9 @@ class Lanes:
                   f"{counted}{time_taken}")
 
 
-def _environment(fresh: bool) -> dict[str, str]:
-    return os.environ | {"PYTHONUNBUFFERED": "1"} | ({"FRESH": "1"} if fresh else {})
-
-
 def _end(process: subprocess.Popen) -> None:
     """End what a step leaves running: a process group outlives its leader."""
-    with suppress(ProcessLookupError):
+    with suppress(ProcessLookupError, PermissionError):  # macOS refuses where all are dead
         os.killpg(process.pid, signal.SIGKILL)
 
 

@@ -21,7 +21,7 @@ from book.pipeline.paths import ROOT, write_atomic
 FOLDER = Path(".cache") / "passed"
 LEFT_OUT = {"__pycache__", ".ipynb_checkpoints"}
 # Settings that change what a test does or how deep it goes.
-SETTINGS = ("DEPTH", "OMP_NUM_THREADS", "BOOK_DEVICE")
+SETTINGS = ("DEPTH", "RECORD", "SPECIMEN", "OMP_NUM_THREADS")
 
 
 class Passed:
@@ -55,13 +55,9 @@ class Passed:
 
 
 def files_of(patterns: Iterable[str], root: Path = ROOT) -> Iterator[Path]:
-    """Files that match the patterns, sorted; `!pattern` leaves out what other patterns match."""
-    patterns = list(patterns)
-    found = {file for pattern in patterns if not pattern.startswith("!")
-             for file in root.glob(pattern)}
-    out = {file for pattern in patterns if pattern.startswith("!")
-           for file in root.glob(pattern[1:])}
-    yield from sorted(file for file in found - out
+    """Files that match the patterns, sorted; what tools keep beside them is no input."""
+    found = {file for pattern in patterns for file in root.glob(pattern)}
+    yield from sorted(file for file in found
                       if file.is_file() and not LEFT_OUT.intersection(file.parts))
 
 

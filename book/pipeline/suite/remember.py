@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from book.pipeline.notebooks import depends, notebook
+from book.pipeline.notebooks import notebook
 from book.pipeline.suite.passed import Passed, digest, files_of
 
 SELF = ("conftest.py", "book/pipeline/suite/remember.py", "book/pipeline/notebooks/*.py")
@@ -51,8 +51,9 @@ class Remember:
         name = item.nodeid if marker else str(item.path)
         self.names[item.nodeid] = name
         if name not in self.digests:
-            files = [Path(file) for file in marker.args] if marker else of_notebook(item.path)
-            self.digests[name] = digest([*files_of(SELF), *files], name)
+            files = [Path(file) for file in marker.args] if marker else [item.path]
+            program = "" if marker else notebook.program_digest(nbformat.read(item.path, 4))
+            self.digests[name] = digest([*files_of(SELF), *files], name, program)
         return name
 
     def pytest_runtest_logreport(self, report):
@@ -72,9 +73,3 @@ class Remember:
     def pytest_terminal_summary(self, terminalreporter):
         if self.left_out:
             terminalreporter.write_line(f"{self.left_out} unchanged since they passed")
-
-
-def of_notebook(path: Path) -> list[Path]:
-    """The notebook, and the files of `code/` and the results that its cells use."""
-    cells = [cell.source for cell in notebook.code_cells(nbformat.read(path, 4))]
-    return [path, *sorted(depends.files(cells)), *sorted(depends.results(cells))]

@@ -21,13 +21,14 @@ from typing import NamedTuple
 from book.pipeline.paths import NOTEBOOKS
 
 PYTHON = sys.executable
-# conftest.py at the root imports the reader of notebooks.
-ALWAYS = ("pyproject.toml", "conftest.py", "constraints.txt", "tests/conftest.py",
-          "tests/helpers/**/*", "package-lock.json", "book/pipeline/*.py",
-          "book/pipeline/suite/*", "book/pipeline/notebooks/*")
+LOCKED = ("constraints.txt", "requirements*.txt", "package-lock.json")
+# What every test uses: conftest.py at the root imports the reader of notebooks.
+ALWAYS = (*LOCKED, "pyproject.toml", "conftest.py", "tests/conftest.py", "tests/helpers/**/*",
+          "book/pipeline/*.py", "book/pipeline/suite/*", "book/pipeline/notebooks/*")
 PIPELINE = ("book/extension/**/*", "book/finish/**/*", "book/pipeline/**/*", "book/*.yaml")
 CODE = ("code/**/*",)
 WEB = ("book/web/**/*",)
+EXERCISES = ("chapters/*/check_*.py", "chapters/*/exercises.yaml")
 CONTENT = ("chapters/**/*", "book/*", "_toc.yml", "_config.yml", "benchmarks/results/*")
 
 
@@ -53,13 +54,13 @@ class Floor(NamedTuple):
 
 
 FLOORS = {
-    "companions": Floor("tests/code", (*CODE, *WEB, *PIPELINE, "chapters/*/check_*.py",
-                                       "chapters/*/exercises.yaml", "benchmarks/**/*")),
-    "tools": Floor("tests/tools", (*PIPELINE, *CODE, *WEB, "Makefile", "*.txt", "*.json", ".npmrc",
-                                   "_config.yml", "benchmarks/**/*", ".gitignore")),
+    "companions": Floor("tests/code", (*CODE, *WEB, *PIPELINE, *EXERCISES, "benchmarks/**/*")),
+    "tools": Floor("tests/tools", (*PIPELINE, *CODE, *WEB, *EXERCISES, "Makefile", "*.txt",
+                                   "*.json", ".npmrc", ".gitignore", "LICENSE", "_config.yml",
+                                   "_toc.yml", "book/drill.md", "benchmarks/**/*")),
     "inside": Floor("tests/inside", (*CODE, *WEB, *PIPELINE)),
     "web": Floor("tests/web", (*CODE, *WEB, *PIPELINE)),
-    "content": Floor("tests/content", (*CONTENT, *CODE, *WEB, *PIPELINE, "README.md", "*.md",
+    "content": Floor("tests/content", (*CONTENT, *CODE, *WEB, *PIPELINE, "*", ".ci/*",
                                        "benchmarks/**/*", "tests/**/*"), "mend the text"),
 }
 
@@ -90,15 +91,16 @@ STEPS = [
     *(tests(name, "core", "not compiler") for name in FLOORS),
     tests("companions", "all", ""),
     Step("site", module("site"), "mend what Sphinx names", "core all",
-         (*ALWAYS, *PIPELINE, *CODE, *WEB, *CONTENT, "chapters/**/*"), ("_build/html/**/*",)),
-    Step("built pages", module("pages.check"), "mend the page", "core", after=("site",)),
+         (*LOCKED, *PIPELINE, *CODE, *WEB, *CONTENT, "LICENSE", ".npmrc", "package.json",
+          "benchmarks/**/*", "tests/code/*.py"), ("_build/html/**/*", "_build/web/**/*")),
+    Step("built pages", module("pages.check"), "mend the page", "core all", after=("site",)),
     Step("specimen", pytest("tests/specimen"), "mend the script or the style", "all",
          (*ALWAYS, "tests/specimen/**/*", *PIPELINE, *CODE, *WEB, "_config.yml",
           "benchmarks/*.py")),
     Step("pages", pytest("tests/pages", "-p", "book.pipeline.suite.remember"),
          "mend the page", "all", after=("site",)),
     Step("proofs", module("prove", "--verify", "--mutate"), "mend the card or its proof",
-         "core all", (*ALWAYS, "book/pipeline/**/*", "book/*.yaml", *CODE, "chapters/*/cards/*",
+         "core all", (*LOCKED, "book/pipeline/**/*", "book/*.yaml", *CODE, "chapters/*/cards/*",
                       "chapters/*/chapter.yaml", "benchmarks/results/*")),
     Step("notebooks", pytest(*NBVAL, "-p", "book.pipeline.suite.remember"),
          "mend the section, then `make sync`", "core all"),

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 
 from book.pipeline.paths import ROOT
+from book.pipeline.suite.passed import files_of
 from book.pipeline.suite.steps import ALWAYS, FLOORS
 
 # Made by tools, not by authors: the environment, what is built, caches.
@@ -37,11 +37,11 @@ class Watch:
 
     def unnamed(self, patterns: tuple[str, ...]) -> list[str]:
         """Files that were opened and that no pattern names."""
-        plain = [pattern.replace("**/*", "*") for pattern in patterns]
-        return sorted(name for name in self.opened
+        named = {file.relative_to(self.root).as_posix()
+                 for file in files_of(patterns, Path(self.root))}
+        return sorted(name for name in self.opened - named
                       if not name.startswith(tuple(f"{folder}/" for folder in MADE))
-                      and Path(self.root, name).is_file()
-                      and not any(fnmatch(name, pattern) for pattern in plain))
+                      and Path(self.root, name).is_file())
 
 
 def pytest_configure(config):
