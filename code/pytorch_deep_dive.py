@@ -136,8 +136,8 @@ class Scalar:
         """All nodes that this one depends on, itself first, newest first.
 
         An operand is always older than its result, so each node stands before its operands:
-        a topological order. torch's engine finds the same order on the way, by counting
-        dependencies. Source: torch/include/torch/csrc/autograd/engine.h:CompareNodeTaskTime.
+        a topological order. In one thread, torch's engine comes to it by counting, leaves apart.
+        Source: torch/include/torch/csrc/autograd/engine.h:CompareNodeTaskTime.
         """
         found, todo = {self}, [self]
         while todo:                                            # a loop: no recursion limit

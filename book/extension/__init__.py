@@ -1,6 +1,6 @@
 """The Sphinx extension that makes the book's pages; each module is one concern.
 
-What is done after it, on the folder of the finished site, stands in `book/finish`.
+What is done after it, on the folder of the finished site, stands in `book/pipeline/finish`.
 """
 
 from __future__ import annotations

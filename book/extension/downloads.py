@@ -6,7 +6,7 @@ from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import raw, spans
-from book.finish.downloads import ARCHIVE, FOLDER
+from book.pipeline.finish.downloads import ARCHIVE, FOLDER
 from book.pipeline.paths import place
 
 LABEL = ("下载 notebook", "Download the notebook")

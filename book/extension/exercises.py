@@ -10,7 +10,7 @@ from sphinx.util import logging
 
 from book.extension.bilingual import raw, spans
 from book.extension.downloads import address
-from book.finish.downloads import EXERCISES
+from book.pipeline.finish.downloads import EXERCISES
 from book.pipeline.notebooks import faded
 from book.pipeline.paths import place
 

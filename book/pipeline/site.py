@@ -15,9 +15,9 @@ from pathlib import Path
 
 from sphinx_external_toc.parsing import parse_toc_yaml
 
-from book.finish import downloads
-from book.finish.join import join
-from book.finish.lean import lean
+from book.pipeline.finish import downloads
+from book.pipeline.finish.join import join
+from book.pipeline.finish.lean import lean
 from book.pipeline.notebooks.faded import FadeError
 from book.pipeline.paths import KATEX, NPM, ROOT, SITE, WEB, widgets
 

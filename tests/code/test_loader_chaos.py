@@ -353,7 +353,8 @@ def schema(least):
                               "items": labelled(key={"enum": list(METHODS)})},
                   "tables": {"type": "object", "properties": tables, "required": list(tables),
                              "additionalProperties": False}}
-    return {"type": "object", "properties": properties, "required": list(properties),
+    required = [name for name in properties if name != "measured"]  # an older record has none
+    return {"type": "object", "properties": properties, "required": required,
             "additionalProperties": False}
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from book.finish.join import join as join_folder
+from book.pipeline.finish.join import join as join_folder
 
 HEAD = """<head>
 <link rel="stylesheet" href="{at}_static/base.css?v=1" />

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
-from book.finish import downloads as files
+from book.pipeline.finish import downloads as files
 from book.pipeline.notebooks import downloads, faded
 from book.pipeline.notebooks import notebook as nb
 from book.pipeline.paths import CHAPTERS, ROOT

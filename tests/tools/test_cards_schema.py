@@ -3,7 +3,7 @@
 import pytest
 
 from book.pipeline.cards import book as cards
-from book.pipeline.cards.report import as_text, report
+from book.pipeline.cards.report import as_text, main, report
 from book.pipeline.cards.rules import spoken_length
 from tests.helpers.card_examples import EN, ZH, bug, card, line_of, write_book, write_cards
 
@@ -164,7 +164,7 @@ def test_named_card_may_be_open_until_its_chapter_is_complete(tmp_path):
 def test_broken_file_is_reported_without_traceback(tmp_path, capsys, old, new, text):
     path = write_book(tmp_path, card())
     path.write_text(path.read_text("utf-8").replace(old, new, 1), "utf-8")
-    assert cards.main(["--root", str(tmp_path)]) == 1
+    assert main(["--root", str(tmp_path)]) == 1
     error = capsys.readouterr().err
     assert error.startswith(f"{FILE}:")
     assert text in error

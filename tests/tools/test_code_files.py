@@ -10,8 +10,8 @@ import pytest
 from docutils import nodes
 
 from book.extension import code_files
-from book.finish import downloads
-from book.finish.downloads import ARCHIVE, FOLDER
+from book.pipeline.finish import downloads
+from book.pipeline.finish.downloads import ARCHIVE, FOLDER
 from book.pipeline.notebooks.notebook import SETUP
 from book.pipeline.paths import ROOT
 

@@ -7,7 +7,7 @@ import pydata_sphinx_theme
 import pytest
 from fontTools.ttLib import TTFont
 
-from book.finish import lean
+from book.pipeline.finish import lean
 from book.pipeline.paths import KATEX
 
 THEME = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static"

@@ -1,13 +1,7 @@
-"""The book's cards: read every `cards/SECTION.yaml`, check it, count what is there.
-
-    python -m book.pipeline.cards.book            check all cards (nothing is run)
-    python -m book.pipeline.cards.book --report   also print counts, refuted errata and open ids
-"""
+"""The book's cards: read every `cards/SECTION.yaml` and check it."""
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -230,27 +224,3 @@ def _check_ids(book: Book) -> Iterator[Problem]:
                 if done:
                     text = f"{where} names '{name}': chapter '{done}' is complete without it"
                     yield card.problem(text, card.line(*place))
-
-
-def main(argv: list[str] | None = None) -> int:
-    """Command line; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m book.pipeline.cards.book", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--report", action="store_true", help="counts, errata, open ids")
-    parser.add_argument("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
-    args = parser.parse_args(argv)
-    book, problems = load(args.root)
-    for problem in problems:
-        print(problem, file=sys.stderr)
-    if problems:
-        return 1
-    if args.report:
-        from book.pipeline.cards.report import as_text, report
-        print(as_text(report(book)))
-    else:
-        print(f"{len(book.cards)} cards in {len(book.chapters)} chapters are well-formed")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,12 +1,19 @@
-"""What the cards cover, as a dict for the status page and as text for the terminal."""
+"""What the cards cover, as a dict for the status page and as text for the terminal.
+
+    python -m book.pipeline.cards.report     counts, refuted errata and open ids (nothing is run)
+"""
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
-from book.pipeline.cards.book import Book, Chapter
+from book.pipeline.cards.book import Book, Chapter, load
 from book.pipeline.cards.rules import refuted_ids
+from book.pipeline.paths import ROOT
 
 
 def report(book: Book) -> dict[str, Any]:
@@ -68,3 +75,18 @@ def _by_chapter(rows: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
     for key, row in sorted(rows.items(), key=lambda item: (item[1]["chapter"], item[0])):
         groups.setdefault(f"chapter {row['chapter']}", []).append(key)
     return groups
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Command line; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m book.pipeline.cards.report",
+                                     description="what the cards cover")
+    parser.add_argument("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
+    book, problems = load(parser.parse_args(argv).root)
+    print(*(problems or [as_text(report(book))]), sep="\n",
+          file=sys.stderr if problems else sys.stdout)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -25,7 +25,7 @@ LOCKED = ("constraints.txt", "requirements*.txt", "package-lock.json")
 # What every test uses: conftest.py at the root imports the reader of notebooks.
 ALWAYS = (*LOCKED, "pyproject.toml", "conftest.py", "tests/conftest.py", "tests/helpers/**/*",
           "book/pipeline/*.py", "book/pipeline/suite/*", "book/pipeline/notebooks/*")
-PIPELINE = ("book/extension/**/*", "book/finish/**/*", "book/pipeline/**/*", "book/*.yaml")
+PIPELINE = ("book/extension/**/*", "book/pipeline/**/*", "book/*.yaml")
 CODE = ("code/**/*",)
 WEB = ("book/web/**/*",)
 EXERCISES = ("chapters/*/check_*.py", "chapters/*/exercises.yaml")
