@@ -46,6 +46,8 @@ def chosen(group: str, only: str = "") -> list[Step]:
     if not only:
         return found
     wanted = set(only.replace(",", " ").split())
+    if not wanted:
+        sys.exit(f"checks: ONLY={only!r} names no step")
     if unknown := wanted - {step.name for step in found}:
         sys.exit(f"checks: ONLY={only}: no step {', '.join(sorted(unknown))}; "
                  f"there are: {', '.join(step.name for step in found)}")

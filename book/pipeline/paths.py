@@ -45,8 +45,14 @@ def relative(path: Path) -> str:
 
 def write_atomic(path: Path, text: str) -> None:
     """Replace the file's content in one step, so that no half-written file is ever seen."""
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
-        file.write(text)
-    written = Path(file.name)
-    written.chmod(0o644)
-    written.replace(path)
+    content = text.encode()
+    with tempfile.NamedTemporaryFile("wb", dir=path.parent, delete=False) as file:
+        written = Path(file.name)
+        try:
+            file.write(content)
+            file.close()
+            written.chmod(0o644)
+            written.replace(path)
+        except BaseException:
+            written.unlink(missing_ok=True)
+            raise

@@ -50,5 +50,6 @@ class Record:
             told["claims"][claim] = {
                 "cases": number, "test": test, "torch": version("torch"),
                 "python": platform.python_version(), "date": datetime.date.today().isoformat()}
+        told["date"] = datetime.date.today().isoformat()  # of the latest, for the status page
         text = json.dumps(told, indent=1, sort_keys=True)
         paths.write_atomic(self.file, text + "\n")

@@ -13,7 +13,10 @@ from tests.pages.visit import Tab
 
 HERE = Path(__file__).parent
 TOOLS = [*sorted(HERE.glob("*.py")), HERE / "look.js", Path(chromium.path()),
-         *sorted((ROOT / "tests/helpers").glob("*.py"))]
+         ROOT / "node_modules/axe-core/axe.min.js", ROOT / "book/pipeline/serve.py",
+         ROOT / "book/pipeline/paths.py", ROOT / "pyproject.toml",
+         *(file for folder in ("tests/helpers", "book/pipeline/pages", "benchmarks")
+           for file in sorted((ROOT / folder).glob("*.py")))]
 
 
 def pytest_generate_tests(metafunc):

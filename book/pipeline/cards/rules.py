@@ -134,6 +134,11 @@ def _variant_errors(variants: Any) -> Iterator[Finding]:
             yield ("variants", i), text
 
 
+# A display that is not empty, a function and a generator hold whatever stands in them.
+ALWAYS_TRUE = (ast.Constant, ast.Tuple, ast.JoinedStr, ast.List, ast.Set, ast.Dict, ast.Lambda,
+               ast.GeneratorExp)
+
+
 def _proof_errors(proof: str) -> Iterator[Finding]:
     try:
         tree = ast.parse(proof)
@@ -144,7 +149,7 @@ def _proof_errors(proof: str) -> Iterator[Finding]:
     if not asserts:
         yield ("proof",), "proof has no assert: state the answer's facts as assertions"
     for node in asserts:
-        if isinstance(node.test, (ast.Constant, ast.Tuple, ast.JoinedStr)):
+        if isinstance(node.test, ALWAYS_TRUE):
             text = f"assert on line {node.lineno} of the proof tests a constant: test a fact"
             yield ("proof", node.lineno), text
 

@@ -47,17 +47,36 @@ def negated(proof: str, number: int) -> str:
     return ast.unparse(ast.fix_missing_locations(tree))
 
 
+def control(proof: str) -> str:
+    """The proof with its nested assertions marked and not negated: it must stay green."""
+    tree = ast.parse(proof)
+    for node in nested(tree):
+        node.test = ast.Call(ast.Name(REACHED, ast.Load()), [node.test], [])
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
 def self_test(card: Card, trials: Trials, limit: float,
               which: Callable[[ast.Module], list[ast.Assert]] = nested) -> list[Problem]:
     """Problems of `which` assertions of a proof that passes; of a `bug` card, on `fixed`."""
     proof = card.data["proof"]
     tree = ast.parse(proof)
     chosen, problems = which(tree), []
+    if chosen and (failure := _first_failure(card, trials, control(proof), limit)):
+        return [card.problem("the proof looks at its own text, so that no negated assertion says "
+                             f"anything: {failure['type']} on line {failure['line']} once the "
+                             "same program is written in another way",
+                             card.line_within("proof", 1))]
     for number, node in enumerate(assertions(tree)):
         if node in chosen and (text := _weakness(card, trials, negated(proof, number), limit)):
             text = f"assert on line {node.lineno} of the proof {text}"
             problems.append(card.problem(text, card.line_within("proof", node.lineno)))
     return problems
+
+
+def _first_failure(card: Card, trials: Trials, proof: str, limit: float) -> dict | None:
+    program = card.data.get("fixed") or card.data.get("code", "")
+    outcomes = (trials.run(proof, program, variant, limit=limit) for variant in card.variants)
+    return next((outcome.failure for outcome in outcomes if outcome.failure), None)
 
 
 def _weakness(card: Card, trials: Trials, mutant: str, limit: float) -> str:

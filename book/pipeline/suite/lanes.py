@@ -7,6 +7,7 @@ import re
 import shlex
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -21,7 +22,8 @@ from book.pipeline.suite.steps import Step
 
 LOGS = ROOT / "_build" / "log"
 LANES = 2
-COUNT = re.compile(r"^(?=.*\d+ (?:passed|failed|error))[=\s]*(.*?) in [\d.]+s", re.M)
+GRACE = 10.0  # seconds that a step has to end what it started
+COUNT = re.compile(r"^(?=.*\b\d+ (?:passed|failed|error))[=\s]*(.*?) in [\d.]+s", re.M)
 SLOW = re.compile(r"^([\d.]+)s (?:call|setup|teardown) +(\S+.*)$", re.M)
 PASSED, FAILED, SKIPPED, KNOWN = "passed", "failed", "not run", "passed before"
 
@@ -41,6 +43,9 @@ class Lanes:
 
     def __init__(self, steps: Sequence[Step], fresh: bool = False,
                  root: Path = ROOT, tell: Callable[[str], None] = print):
+        names = [step.name for step in steps]
+        if twice := {name for name in names if names.count(name) > 1}:
+            raise ValueError(f"steps of one name: {', '.join(sorted(twice))}")
         self.steps, self.waiting = steps, list(steps)
         self.root, self.tell = root, tell
         self.fresh = fresh
@@ -49,17 +54,32 @@ class Lanes:
         self.ended: SimpleQueue[Result] = SimpleQueue()
         self.running: dict[str, threading.Thread] = {}
         self.processes: dict[str, subprocess.Popen] = {}
-        self.storing = threading.Lock()
+        self.storing, self.starting = threading.Lock(), threading.Lock()
+        self.stopped = False
 
     def run(self) -> list[Result]:
         """All results, in the order of the steps."""
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGTERM, signal.SIGHUP):  # steps have sessions of their own
+                signal.signal(number, lambda number, _: sys.exit(128 + number))
         try:
             while self.waiting or self.running:
                 while (step := self._next()) and len(self.running) < LANES:
                     self._start(step)
+                if not self.running:
+                    raise ValueError("steps that wait for one another: "
+                                     f"{', '.join(step.name for step in self.waiting)}")
                 self._note(self.ended.get())
         except BaseException:
-            for process in list(self.processes.values()):
+            with self.starting:  # none begins from now on
+                self.stopped = True
+                left = list(self.processes.values())
+            for process in left:
+                _ask(process)
+            deadline = time.monotonic() + GRACE
+            for process in left:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(max(0, deadline - time.monotonic()))
                 _end(process)
             raise
         return [self.results[step.name] for step in self.steps]
@@ -85,7 +105,7 @@ class Lanes:
 
     def _work(self, step: Step) -> Result:
         """Run a step unless it passed before with the same inputs and left the same products."""
-        inputs = digest(files_of(step.inputs, self.root), root=self.root)
+        inputs = self._inputs(step)
         key = again(step)  # `make check` and `make test` have steps of one name
         if not self.fresh and step.inputs and \
                 self.memory.holds(key, inputs + self._products(step)):
@@ -94,10 +114,17 @@ class Lanes:
         status, output = self._run(step)
         seconds = time.perf_counter() - started
         if step.inputs:
-            with self.storing:
-                self.memory.add({} if status else {key: inputs + self._products(step)},
-                                [key] if status else [])
+            same = not status and self._inputs(step) == inputs  # else it is not known what passed
+            try:
+                with self.storing:
+                    self.memory.add({key: inputs + self._products(step)} if same else {},
+                                    [] if same else [key])
+            except OSError as error:
+                output += f"\nnot remembered: {error}"
         return Result(step, FAILED if status else PASSED, seconds, output)
+
+    def _inputs(self, step: Step) -> str:
+        return digest(files_of(step.inputs, self.root), root=self.root)
 
     def _products(self, step: Step) -> str:
         return digest(files_of(step.products, self.root), root=self.root) if step.products else ""
@@ -106,10 +133,13 @@ class Lanes:
         LOGS.mkdir(parents=True, exist_ok=True)
         file = LOGS / f"{step.name.replace(' ', '-')}.txt"
         with file.open("w+", encoding="utf-8", errors="replace") as log:
-            process = subprocess.Popen(
-                step.command, cwd=self.root, env=os.environ | {"PYTHONUNBUFFERED": "1"},
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
-            self.processes[step.name] = process
+            with self.starting:
+                if self.stopped:
+                    return 1, "ended before it began"
+                process = subprocess.Popen(
+                    step.command, cwd=self.root, env=os.environ | {"PYTHONUNBUFFERED": "1"},
+                    stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+                self.processes[step.name] = process
             try:
                 status = process.wait()
             finally:
@@ -125,6 +155,12 @@ class Lanes:
         counted = f" ({counts[-1]})" if (counts := COUNT.findall(result.output)) else ""
         self.tell(f"[{len(self.results)}/{len(self.steps)}] {result.step.name}: {result.state}"
                   f"{counted}{time_taken}")
+
+
+def _ask(process: subprocess.Popen) -> None:
+    """As Ctrl-C does, so that a step ends what it has started in sessions of their own."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGINT)
 
 
 def _end(process: subprocess.Popen) -> None:

@@ -7,10 +7,12 @@ The memory lies in `.cache/passed/`; without it, as in a clean clone, everything
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
 import platform
+import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import distributions
@@ -19,9 +21,12 @@ from pathlib import Path
 from book.pipeline.paths import ROOT, write_atomic
 
 FOLDER = Path(".cache") / "passed"
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "cc", "g++")
 LEFT_OUT = {"__pycache__", ".ipynb_checkpoints"}
 # Settings that change what a test does or how deep it goes.
-SETTINGS = ("DEPTH", "RECORD", "SPECIMEN", "OMP_NUM_THREADS")
+SETTINGS = ("DEPTH", "RECORD", "SPECIMEN", "OMP_NUM_THREADS", "CC", "PYTEST_ADDOPTS",
+            "PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTHONOPTIMIZE", "PYTHONPATH",
+            "PYTHONWARNINGS", "NODE_OPTIONS")
 
 
 class Passed:
@@ -37,28 +42,33 @@ class Passed:
     def _read(self) -> None:
         try:
             found = json.loads(self.file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             found = {}
         self.digests: dict[str, str] = found if isinstance(found, dict) else {}
 
     def holds(self, name: str, digest: str) -> bool:
         return self.digests.get(name) == digest
 
+    def knows(self, name: str) -> bool:
+        return name in self.digests
+
     def add(self, passed: Mapping[str, str], failed: Iterable[str] = ()) -> None:
         """Remember what passed, forget what failed; other names stay as the file has them now."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        self._read()
-        self.digests |= passed
-        for name in failed:
-            self.digests.pop(name, None)
-        write_atomic(self.file, json.dumps(self.digests, indent=0, sort_keys=True) + "\n")
+        with self.file.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # let go when the file is closed
+            self._read()
+            self.digests |= passed
+            for name in failed:
+                self.digests.pop(name, None)
+            write_atomic(self.file, json.dumps(self.digests, indent=0, sort_keys=True) + "\n")
 
 
 def files_of(patterns: Iterable[str], root: Path = ROOT) -> Iterator[Path]:
     """Files that match the patterns, sorted; what tools keep beside them is no input."""
     found = {file for pattern in patterns for file in root.glob(pattern)}
     yield from sorted(file for file in found
-                      if file.is_file() and not LEFT_OUT.intersection(file.parts))
+                      if file.is_file() and not LEFT_OUT.intersection(file.relative_to(root).parts))
 
 
 def digest(files: Iterable[Path], *words: str, root: Path = ROOT) -> str:
@@ -86,4 +96,14 @@ def _of_file(file: Path, changed: int, size: int) -> str:
 def tools() -> str:
     """Python, its packages and the system: a new version of any of them makes everything run."""
     packages = sorted(f"{found.metadata['Name']}=={found.version}" for found in distributions())
-    return "\n".join([platform.platform(), platform.python_version(), *packages])
+    return "\n".join([platform.platform(), platform.python_version(), *packages,
+                      *(_version(program) for program in PROGRAMS)])
+
+
+def _version(program: str) -> str:
+    """What a program of the machine says of itself; empty where it is missing."""
+    try:
+        done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return f"{program}: {done.stdout.strip()}"

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from book.pipeline.paths import NOTEBOOKS
 
 PYTHON = sys.executable
-LOCKED = ("constraints.txt", "requirements*.txt", "package-lock.json")
+LOCKED = ("constraints.txt", "requirements*.txt", "package.json", "package-lock.json")
 # What every test uses: conftest.py at the root imports the reader of notebooks.
 ALWAYS = (*LOCKED, "pyproject.toml", "conftest.py", "tests/conftest.py", "tests/helpers/**/*",
           "book/pipeline/*.py", "book/pipeline/suite/*", "book/pipeline/notebooks/*")
@@ -91,12 +91,12 @@ STEPS = [
     *(tests(name, "core", "not compiler") for name in FLOORS),
     tests("companions", "all", ""),
     Step("site", module("site"), "mend what Sphinx names", "core all",
-         (*LOCKED, *PIPELINE, *CODE, *WEB, *CONTENT, "LICENSE", ".npmrc", "package.json",
+         (*LOCKED, *PIPELINE, *CODE, *WEB, *CONTENT, "LICENSE", ".npmrc",
           "benchmarks/**/*", "tests/code/*.py"), ("_build/html/**/*", "_build/web/**/*")),
-    Step("built pages", module("pages.check"), "mend the page", "core all", after=("site",)),
+    Step("built-pages", module("pages.check"), "mend the page", "core all", after=("site",)),
     Step("specimen", pytest("tests/specimen"), "mend the script or the style", "all",
          (*ALWAYS, "tests/specimen/**/*", *PIPELINE, *CODE, *WEB, "_config.yml",
-          "benchmarks/*.py")),
+          "LICENSE", "benchmarks/*.py", "benchmarks/results/*")),
     Step("pages", pytest("tests/pages", "-p", "book.pipeline.suite.remember"),
          "mend the page", "all", after=("site",)),
     Step("proofs", module("prove", "--verify", "--mutate"), "mend the card or its proof",

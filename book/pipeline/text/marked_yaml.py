@@ -32,6 +32,9 @@ class Marked:
         return self.lines.get(place, 1)
 
 
+DEEPEST = 20  # a node that an alias puts into itself has no end
+
+
 def parse(text: str) -> Marked:
     """Parse one YAML document; errors are in `problems`, never raised."""
     marked = Marked()
@@ -52,13 +55,26 @@ def parse(text: str) -> Marked:
 
 def _value(loader: yaml.SafeLoader, node: yaml.Node, place: Place, marked: Marked) -> Any:
     marked.lines.setdefault(place, node.start_mark.line + 1)
+    if len(place) > DEEPEST:
+        marked.problems.append((node.start_mark.line + 1, "stands in itself: write it out"))
+        return None
     if isinstance(node, yaml.MappingNode):
         return _mapping(loader, node, place, marked)
     if isinstance(node, yaml.SequenceNode):
         return [_value(loader, item, (*place, i), marked) for i, item in enumerate(node.value)]
     if node.style == "|":
         marked.bodies[place] = node.start_mark.line + 2
-    return loader.construct_object(node)
+    return _scalar(loader, node, marked)
+
+
+def _scalar(loader: yaml.SafeLoader, node: yaml.Node, marked: Marked) -> Any:
+    """A value such as a date or a number; None, and a problem, where it is none of its kind."""
+    try:
+        return loader.construct_object(node)
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
+        what = f"{node.value!r} is no {node.tag.rpartition(':')[2]}: put it in quotes ({error})"
+        marked.problems.append((node.start_mark.line + 1, what))
+    return None
 
 
 def _mapping(
