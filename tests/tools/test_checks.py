@@ -76,6 +76,8 @@ def run(monkeypatch, capfd, tmp_path):
     """Run the checks of a group on these steps: (what ends it, stdout)."""
 
     def call(group, *steps):
+        for name in ("ONLY", "FRESH"):  # of the run that this test belongs to
+            monkeypatch.delenv(name, raising=False)
         monkeypatch.setattr(checks, "STEPS", steps)
         monkeypatch.setattr(lanes, "LOGS", tmp_path / "log")
         monkeypatch.setattr(checks, "missing_tools", list)
