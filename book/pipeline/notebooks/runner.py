@@ -2,6 +2,7 @@
 
 Streams are compared whole; results by MIME type, all but PNG, JPEG and widget ids; an error by
 its name and text, where the cell is tagged `raises-exception`. Anything on stderr is a failure.
+The device of a tensor is left out on both sides.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from book.pipeline.notebooks import kernel
+from book.pipeline.notebooks import kernel, on_device
 from book.pipeline.paths import ROOT
 from book.pipeline.proofs import forks, trial
 
@@ -153,6 +154,7 @@ def texts(outputs: Iterable[Mapping[str, Any]]) -> Texts:
     """What is compared of outputs, by stream, MIME type and part of an error."""
     found: Texts = {}
     for kind, text in _parts(outputs):
+        text = on_device.sanitized(text)
         if kind in ("stdout", "stderr") and kind in found:
             found[kind] = [found[kind][0] + text]
         else:
