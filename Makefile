@@ -41,7 +41,7 @@ test-torch: setup-full ## all notebooks and proofs with another torch: make test
 
 # Not the .venv that is put first above: this runs in the environment it is called from.
 test-cuda: export PATH := $(patsubst $(CURDIR)/$(BIN):%,%,$(PATH))
-test-cuda: ## all notebooks and proofs on a GPU, with PYTHON as it is; without a GPU: DEVICE=cpu
+test-cuda: ## all notebooks and proofs on a GPU, with PYTHON as it is; without a GPU: DEVICE=rehearsal
 	@$(PYTHON) -m book.pipeline.cuda_run $(if $(DEVICE),--device $(DEVICE)) $(if $(RECORD),--record)
 
 BENCHES := pages notebooks memory_order scalar_speed loader loader_chaos proofs

@@ -35,6 +35,7 @@ from book.pipeline.text import marked_yaml, prose
 KEYS = {"markdown": {"lang", "tags", "fold"}, "code": {"tags", "predict", "alt", "complete"}}
 TAGS = {"markdown": set(),
         "code": {"pinned-torch", "cuda", "nbval-ignore-output", "raises-exception", "setup",
+                 "rehearsal",
                  *on_device.REASONS}}
 LANGS = ("zh", "en")
 FOLDS = ("source",)
@@ -310,9 +311,9 @@ def _blanks(cells: list[Cell]) -> Iterator[Finding]:
 def _device(cells: list[Cell]) -> Iterator[Finding]:
     """The first code cell of a section says where the tensors of the notebook live."""
     first = next((cell for cell in cells if cell.kind == "code"), None)
-    if first and "setup" in first.meta.get("tags", []):
-        if text := on_device.problem(first.source, first.meta["tags"]):
-            yield first.line, text
+    tags = first.meta.get("tags", []) if first else []
+    if "setup" in tags and (text := on_device.problem(first.source, tags)):
+        yield first.line, text
 
 
 def _headings(cells: list[Cell]) -> Iterator[Finding]:

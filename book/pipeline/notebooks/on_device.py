@@ -52,8 +52,15 @@ def problem(source: str, tags: Sequence[str]) -> str:
             f"cell with the reason: {', '.join(REASONS)}")
 
 
+def not_compared(device: str, pinned_here: bool) -> set[str]:
+    """Tags of cells that are run and not compared on `device`, a device type."""
+    tags = set() if pinned_here else {"pinned-torch"}
+    tags |= {"cuda"} if device != "cpu" else set()
+    return tags | ({"rehearsal"} if device == "rehearsal" else set())
+
+
 def patterns() -> list[tuple[re.Pattern[str], str]]:
-    """(what, instead) for outputs, stored and fresh, before they are compared; as nbval reads it."""
+    """(what, instead) for outputs before they are compared, read from the file as nbval does."""
     text = SANITIZE.read_text(encoding="utf-8")
     return [(re.compile(what), instead)
             for what, instead in re.findall(r"^regex: (.*)$\n^replace: (.*)$", text, re.M)]

@@ -62,7 +62,8 @@ class Result:
         return f"{self.name}: {', '.join(parts)}, {self.seconds:.1f} s"
 
 
-def run(path: Path, name: str, run_only: Set[str], end: float) -> Result:
+def run(path: Path, name: str, run_only: Set[str], end: float,
+        environment: Mapping[str, str] | None = None) -> Result:
     """Run a notebook until `end` (of time.monotonic) at the latest.
 
     Outputs of cells that have a tag of `run_only` are not compared. A notebook that cannot be
@@ -78,16 +79,17 @@ def run(path: Path, name: str, run_only: Set[str], end: float) -> Result:
     if started > end:
         result.failed.append(Finding(name, NOT_BEGUN))
         return result
-    _run_cells(path, cells, run_only, end, result)
+    _run_cells(path, cells, run_only, end, environment, result)
     result.seconds = time.monotonic() - started
     return result
 
 
 def _run_cells(path: Path, cells: list[Mapping[str, Any]], run_only: Set[str], end: float,
-               result: Result) -> None:
+               environment: Mapping[str, str] | None, result: Result) -> None:
     """Run the cells and add to the result which failed, which did not run."""
     sources = [_joined(cell["source"]) for cell in cells]
-    done, status, stderr = execute(path.parent, sources, end - time.monotonic())
+    done, status, stderr = execute(path.parent, sources, end - time.monotonic(),
+                                   environment)
     for number, (cell, fresh) in enumerate(zip(cells, done, strict=False), 1):
         place = f"{result.name} cell {number}"
         if fresh["missing"]:

@@ -21,6 +21,8 @@ from book.pipeline.paths import ROOT
 
 NAME = "rehearsal"
 HERE = Path(__file__).parent
+METADATA = "Metadata-Version: 2.1\nName: rehearsal-device\nVersion: 0\n"
+ENTRY_POINTS = "[torch.backends]\nrehearsal = rehearsal_device:load\n"
 FILES = ("device.cpp", "rehearsal_device.py")
 
 
@@ -50,8 +52,8 @@ def build(folder: Path) -> Path:
     shutil.rmtree(part, ignore_errors=True)
     information = part / "rehearsal_device-0.dist-info"
     information.mkdir(parents=True)
-    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: rehearsal-device\nVersion: 0\n")
-    (information / "entry_points.txt").write_text("[torch.backends]\nrehearsal = rehearsal_device:load\n")
+    (information / "METADATA").write_text(METADATA)
+    (information / "entry_points.txt").write_text(ENTRY_POINTS)
     shutil.copy(HERE / "rehearsal_device.py", part)
     compile_to(part / f"rehearsal_memory{sysconfig.get_config_var('EXT_SUFFIX')}")
     part.rename(site)
@@ -63,7 +65,8 @@ def compile_to(library: Path) -> None:
     from torch.utils import cpp_extension
 
     if not (compiler := shutil.which(os.environ.get("CXX", "g++"))):
-        raise CannotBuildError("the rehearsal device needs a C++ compiler (Debian: apt install g++)")
+        raise CannotBuildError("the rehearsal device needs a C++ compiler; install one "
+                               "(Debian: apt install g++)")
     include = [f"-I{path}" for path in [*cpp_extension.include_paths(),
                                         sysconfig.get_path("include")]]
     torch_lib = str(Path(cpp_extension.TORCH_LIB_PATH))

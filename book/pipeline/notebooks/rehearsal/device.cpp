@@ -14,6 +14,9 @@
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <torch/extension.h>
 
+#include <mutex>
+#include <set>
+
 namespace {
 using at::Tensor;
 constexpr auto TYPE = c10::DeviceType::PrivateUse1;
@@ -29,6 +32,26 @@ struct Memory final : at::Allocator {
 };
 Memory memory;
 REGISTER_ALLOCATOR(TYPE, &memory);
+
+// Host memory that counts as pinned for the device.
+struct Pinned final : at::Allocator {
+  static std::mutex& lock() { static std::mutex one; return one; }
+  static std::set<const void*>& all() { static std::set<const void*> one; return one; }
+  static void unpin(void* data) {
+    std::lock_guard<std::mutex> guard(lock());
+    all().erase(data);
+    free(data);
+  }
+  at::DataPtr allocate(size_t bytes) override {
+    void* data = malloc(bytes ? bytes : 1);
+    std::lock_guard<std::mutex> guard(lock());
+    all().insert(data);
+    return {data, data, &unpin, at::Device(at::kCPU)};
+  }
+  at::DeleterFnPtr raw_deleter() const override { return &unpin; }
+  void copy_data(void* to, const void* from, size_t n) const override { memcpy(to, from, n); }
+};
+Pinned pinned;
 
 struct Guard final : c10::impl::DeviceGuardImplInterface {
   using Device = c10::Device;
@@ -61,6 +84,11 @@ struct Hooks final : at::PrivateUse1HooksInterface {
   bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
   c10::DeviceIndex deviceCount() const override { return 1; }
   c10::DeviceIndex getCurrentDevice() const override { return 0; }
+  at::Allocator* getPinnedMemoryAllocator() const override { return &pinned; }
+  bool isPinnedPtr(const void* data) const override {
+    std::lock_guard<std::mutex> guard(Pinned::lock());
+    return Pinned::all().count(data) > 0;
+  }
   void resizePrivateUse1Bytes(const c10::Storage& storage, size_t bytes) const override {
     at::DataPtr fresh = memory.allocate(bytes);
     if (size_t kept = std::min(bytes, storage.nbytes())) memcpy(fresh.get(), storage.data(), kept);

@@ -15,6 +15,9 @@ def load() -> None:
     module.device_count = lambda: 1
     module.current_device = lambda: 0
     module.synchronize = lambda device=None: None
+    # Random numbers are the CPU's: so is their state.
+    module.get_rng_state = lambda device=None: torch.get_rng_state()
+    module.set_rng_state = lambda state, device=None: torch.set_rng_state(state)
     module.manual_seed_all = lambda seed: None
     module.get_amp_supported_dtype = lambda: [torch.float16, torch.bfloat16]
     torch._register_device_module("rehearsal", module)
