@@ -2,8 +2,9 @@
 
     python -m book.pipeline.desk
 
-Lint of code, texts and cards; references into torch's source; what is stale. All findings are
-printed, each as `FILE:LINE: what is wrong; how to mend it`; exit status 1 if there is one.
+Lint of code, texts and cards; the length of sections; moved addresses; references into torch's
+source; what is stale. All findings are printed, each as `FILE:LINE: what is wrong; how to mend
+it`; exit status 1 if there is one.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 
-from book.pipeline import lint, sources, sync
+from sphinx_external_toc.parsing import parse_toc_yaml
+
+from book.pipeline import lint, moved, sources, sync
 from book.pipeline.cards import book as cards
 from book.pipeline.cards import results
 from book.pipeline.paths import ROOT
+from book.pipeline.reading import check as gate
 
 
 def python_code() -> list[str]:
@@ -39,6 +43,11 @@ def card_files() -> list[str]:
     return [str(problem) for problem in problems or results.stale(book)]
 
 
+def moved_addresses() -> list[str]:
+    """Old addresses that lead to no page, or that are pages again."""
+    return [str(one) for one in moved.problems(set(parse_toc_yaml(ROOT / "_toc.yml")))]
+
+
 def references() -> list[str]:
     """References into torch's source that lead nowhere."""
     try:
@@ -52,8 +61,14 @@ def notebooks() -> list[str]:
     return sync.problems(sync.section_sources())
 
 
+def reading() -> list[str]:
+    """New sections that are too long to read; what warns only, the gate's own command prints."""
+    return [str(one) for one in gate.problems()]
+
+
 CHECKS: dict[str, Callable[[], Iterable[str]]] = {
     "Python code": python_code, "texts": texts, "cards and their results": card_files,
+    "moved addresses": moved_addresses, "reading": reading,
     "source references": references, "notebooks up to date": notebooks,
 }
 
