@@ -21,6 +21,7 @@ from book.extension import (
     exercises,
     front,
     maths,
+    moved,
     predict,
     slugs,
     status,
@@ -42,6 +43,7 @@ TRANSFORMS = (
     chapter.FoldChecks,
     drill.InsertDrill,
     exercises.ListExercises,
+    moved.LeadOn,
 )
 FIRST, STEP = 400, 10  # Sphinx's priorities: after ids are given, before contents are collected
 

@@ -11,6 +11,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from book.extension.bilingual import inline, spans
+from book.pipeline.cards import layers
 from book.pipeline.cards.claims import Claim, refuted_by
 
 KINDS = {
@@ -27,7 +28,8 @@ CLAIM_KINDS = {
 LABELS = {
     "reveal": ("翻开答案", "Show the answer"), "output": ("输出", "Output"),
     "fixed": ("改好之后", "Fixed"), "points": ("好答案要说到", "A good answer covers"),
-    "bonus": ("加分", "bonus"), "myths": ("常见错答", "Common wrong answers"),
+    "bonus": ("加分", "bonus"), "limit": ("如果追问", "If they push"),
+    "myths": ("常见错答", "Common wrong answers"),
     "corrects": ("这张卡片反驳的说法", "Claims that this card refutes"),
     "follow_ups": ("追问", "Follow-ups"), "proof": ("证明", "Proof"),
     "sources": ("源码", "Sources"),
@@ -74,12 +76,23 @@ def printed(card: dict, key: str) -> str:
     return f'<pre class="card-shown" tabindex="0">{html.escape(text)}</pre>' if text else ""
 
 
+def said(card: dict) -> str:
+    """The answer itself: one paragraph, or its layers, of which the limit has a heading."""
+    if "answer" in card:
+        return f"<p class='card-answer'>{both(card['answer'])}</p>"
+    parts = []
+    for name, texts in layers.of(card).items():
+        heading = f"<h4>{label(name)}</h4>" if name in LABELS else ""
+        parts.append(f"{heading}<p class='card-{name}'>{both(texts)}</p>")
+    return f"<div class='card-answer'>{''.join(parts)}</div>"
+
+
 def answer(card: dict, claims: Mapping[str, Claim]) -> str:
     """The inside of the fold."""
     parts = []
     if output := printed(card, "shown"):
         parts += [f"<h4>{label('output')}</h4>", output]
-    parts.append(f"<p class='card-answer'>{both(card['answer'])}</p>")
+    parts.append(said(card))
     if "fixed" in card:
         parts += [f"<h4>{label('fixed')}</h4>", code(card["snippets_fixed"][0]),
                   printed(card, "shown_fixed")]

@@ -21,6 +21,7 @@ from book.extension.bilingual import inline, raw, spans
 from book.extension.card_html import claim_texts, code
 from book.pipeline import digests
 from book.pipeline.cards import claims as card_claims
+from book.pipeline.cards import layers
 from book.pipeline.cards.book import FILES
 from book.pipeline.cards.claims import Claim
 from book.pipeline.cards.results import whole_cards
@@ -62,7 +63,7 @@ def content_row(card: Row, cards: dict[str, Row], claims: dict[str, Claim],
     row = {
         "edition": card["digest"][:12],
         "question": rendered(card["question"]),
-        "answer": rendered(card["answer"]),
+        **{name: rendered(texts) for name, texts in layers.of(card).items()},
         "snippets": [code(text) for text in card.get("snippets", [])],
         "shown": card.get("shown", []),
         "points": [{"must": point["must"], **rendered(point)} for point in card["points"]],

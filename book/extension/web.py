@@ -10,6 +10,7 @@ TEMPLATES = Path(__file__).with_name("templates")
 
 # a module script is linked to the pages that hold its element; a widget's is named as its element
 ELEMENTS = {"<predict-cell": "predict.js", "<card-drill": "drill.js",
+            "<moved-anchors": "moved-anchors.js",
             **{f"<{name}": f"{name}.js" for name in widgets()}}
 
 

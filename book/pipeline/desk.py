@@ -13,7 +13,9 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 
-from book.pipeline import lint, sources, sync
+from sphinx_external_toc.parsing import parse_toc_yaml
+
+from book.pipeline import lint, moved, sources, sync
 from book.pipeline.cards import book as cards
 from book.pipeline.cards import results
 from book.pipeline.paths import ROOT
@@ -39,6 +41,11 @@ def card_files() -> list[str]:
     return [str(problem) for problem in problems or results.stale(book)]
 
 
+def moved_addresses() -> list[str]:
+    """Old addresses that lead to no page, or that are pages again."""
+    return [str(one) for one in moved.problems(set(parse_toc_yaml(ROOT / "_toc.yml")))]
+
+
 def references() -> list[str]:
     """References into torch's source that lead nowhere."""
     try:
@@ -54,6 +61,7 @@ def notebooks() -> list[str]:
 
 CHECKS: dict[str, Callable[[], Iterable[str]]] = {
     "Python code": python_code, "texts": texts, "cards and their results": card_files,
+    "moved addresses": moved_addresses,
     "source references": references, "notebooks up to date": notebooks,
 }
 

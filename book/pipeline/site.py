@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sphinx_external_toc.parsing import parse_toc_yaml
 
-from book.pipeline.finish import downloads
+from book.pipeline.finish import downloads, forward
 from book.pipeline.finish.join import join
 from book.pipeline.finish.lean import lean
 from book.pipeline.notebooks.faded import FadeError
@@ -72,6 +72,10 @@ def finish(root: Path, site: Path) -> None:
         sys.exit(f"site: {error}")
     lean(site)
     join(site)
+    try:
+        forward.write(site, root)
+    except ValueError as error:
+        sys.exit(f"site: {error}")
 
 
 def run(command: list[str], step: str) -> None:

@@ -38,6 +38,17 @@ def card(name="tensors-one", **changes):
     return {key: value for key, value in row.items() if value is not None}
 
 
+def layered(name="tensors-layers", **changes):
+    """A card that answers in layers, with a limit."""
+    row = {
+        "answer": None,
+        "line": {"zh": "视图不复制，字节是共用的。", "en": "A view shares the bytes of its base."},
+        "because": {"zh": ZH, "en": EN},
+        "limit": {"zh": "非连续的张量不一定有视图。", "en": "A strided tensor may have none."},
+    }
+    return card(name, **(row | changes))
+
+
 def bug(name="tensors-bug", **changes):
     """A card of kind bug: the list is shared between calls."""
     program = "def add(x, seen{}):\n    {}seen.append(x)\n    return seen\nadd(1)\nprint(add(2))\n"

@@ -37,6 +37,23 @@ def test_a_card_shows_what_its_code_printed_and_the_mended_code(page_of):
     assert "t.clone()" in text(card.locator("> details > .highlight pre").first)
 
 
+@pytest.mark.parametrize(("lang", "label"), [("zh", "如果追问"), ("en", "If they push")])
+def test_a_card_in_layers_says_its_line_large_then_the_reasons_then_the_limit(page_of, lang, label):
+    card = page_of("section", lang=lang).locator("article[id=tensors-view-or-copy]")
+    card.locator("summary").first.click()
+    parts = card.locator(".card-answer > *").all()
+    assert [part.get_attribute("class") for part in parts] == [
+        "card-line", "card-because", None, "card-limit"]
+    assert parts[2].inner_text() == label
+    assert all(part.is_visible() for part in parts)
+    line, because = (part.evaluate("""e => {
+      const { fontSize, fontWeight } = getComputedStyle(e);
+      return [parseFloat(fontSize), Number(fontWeight)];
+    }""") for part in parts[:2])
+    assert line[0] > because[0]
+    assert line[1] > because[1]
+
+
 @pytest.mark.parametrize("lang", CLAIMS)
 def test_a_card_says_the_false_claims_that_it_refutes(page_of, lang):
     page = page_of("section", lang=lang)

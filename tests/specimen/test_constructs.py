@@ -89,7 +89,8 @@ def test_the_set_up_cell_is_marked_and_the_notebooks_are_offered(specimen, secti
 
 
 @pytest.mark.parametrize(("name", "own"), [
-    ("section", {"predict"}), ("explorer", {"stride-explorer"}), ("drill", {"drill"}),
+    ("section", {"predict"}), ("explorer", {"stride-explorer", "moved-anchors"}),
+    ("drill", {"drill"}),
     ("stepper", {"graph-stepper", "predict"}), ("timeline", {"loader-timeline", "predict"}),
     ("sheet", set())])
 def test_a_page_runs_the_scripts_of_its_own_elements_only(html, name, own):

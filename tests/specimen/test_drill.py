@@ -106,6 +106,16 @@ def to_scored(page):
     raise AssertionError("no card with options came")
 
 
+def to_layers(page):
+    """Go on to a card that answers in layers, and open its answer."""
+    for _ in range(20):
+        to_answer(page)
+        if page.locator(".drill-line").count():
+            return
+        grade(page)
+    raise AssertionError("no card with layers came")
+
+
 def notice(page):
     return page.locator(".drill-notice")
 
@@ -256,6 +266,62 @@ def test_the_answer_says_the_false_claims_that_the_card_refutes(drill, lang, cla
         to_answer(page)
     said = page.locator(".drill-corrects li").all_inner_texts()
     assert claim in [item.strip() for item in said]
+
+
+# ---- an answer in layers ------------------------------------------------------------------------
+
+LINES = {"zh": "切片共用字节，复制品自己有一份。",
+         "en": "A slice shares the bytes; a clone has its own."}
+PUSH = {"zh": "如果追问", "en": "If they push"}
+SIZE = "e => { const s = getComputedStyle(e); return [parseFloat(s.fontSize), +s.fontWeight]; }"
+
+
+@pytest.mark.parametrize("lang", ["zh", "en"])
+def test_the_line_stands_out_then_come_the_reasons_and_the_limit_waits_under_its_label(drill, lang):
+    page = drill(lang)
+    start(page)
+    to_layers(page)
+    line, because = page.locator(".drill-line"), page.locator(".drill-because")
+    assert line.inner_text() == LINES[lang]
+    (large, bold), (size, weight) = line.evaluate(SIZE), because.evaluate(SIZE)
+    assert large > size
+    assert bold >= 600 > weight
+    push = page.locator(".drill-answer details").first
+    assert push.locator("summary").inner_text() == PUSH[lang]
+    heights = [part.bounding_box()["y"] for part in (line, because, push)]
+    assert heights == sorted(heights)
+    assert push.locator("code").locator("visible=true").count() == 0
+
+
+def test_the_limit_opens_by_keyboard(drill, tab_to):
+    page = drill()
+    start(page)
+    to_layers(page)
+    limit = page.get_by_text("not the graph")
+    assert not limit.locator("visible=true").count()
+    tab_to(page, ".drill-because + details > summary")
+    page.keyboard.press("Enter")
+    assert phase(page) == "answer"
+    expect(limit.locator("visible=true")).to_have_count(1)
+
+
+def test_a_reader_who_was_sure_and_said_again_meets_the_limit_open_the_next_time(drill):
+    page = drill()
+    start(page)
+    for _ in range(20):
+        to_answer(page, confidence="s")
+        if page.locator(".drill-line").count():
+            break
+        grade(page, "4")
+    asked = question(page)
+    assert page.locator(".drill-because + details").get_attribute("open") is None
+    grade(page, "1")
+    for _ in range(12):
+        if question(page) == asked:
+            break
+        answer_one(page, key="4")
+    to_answer(page)
+    assert page.locator(".drill-because + details").get_attribute("open") == ""
 
 
 def test_not_sure_is_scored_without_asking_how_sure(drill):
@@ -563,12 +629,15 @@ def test_a_file_is_refused_in_one_line_and_changes_nothing(practised, fault):
 
 # ---- the page -----------------------------------------------------------------------------------
 
-SCREENS = ("start", "question", "answer")
+SCREENS = ("start", "question", "answer", "layers")
 
 
 def show(page, screen):
     """A screen with all that it can show: folds open, options there."""
-    if screen != "start":
+    if screen == "layers":
+        start(page)
+        to_layers(page)
+    elif screen != "start":
         start(page)
         to_scored(page)
     if screen == "answer":

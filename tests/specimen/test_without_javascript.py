@@ -46,6 +46,9 @@ def test_options_can_be_read_and_outputs_and_cards_opened(bare):
     card = page.locator("article.card").first
     card.locator("summary").first.click()
     assert card.locator(".card-answer").is_visible()
+    layers = page.locator("article.card:has(.card-line)")
+    layers.locator("summary").first.click()
+    assert all(part.is_visible() for part in layers.locator(".card-answer > *").all())
 
 
 def test_explanations_show_and_no_note_says_that_they_wait(bare):

@@ -3,8 +3,8 @@
 import pytest
 
 from book.pipeline.cards import book as cards
+from book.pipeline.cards.layers import spoken_length
 from book.pipeline.cards.report import as_text, main, report
-from book.pipeline.cards.rules import spoken_length
 from tests.helpers.card_examples import EN, ZH, bug, card, line_of, write_book, write_cards
 
 FILE = "chapters/01-tensors/cards/views.yaml"
@@ -210,7 +210,7 @@ def test_report_counts_cards_errata_and_open_ids(tmp_path):
     figures = report(cards.load(tmp_path)[0])
     assert figures["total"] == 2
     assert figures["chapters"]["tensors"] == {
-        "total": 2, "complete": False, "core": 1, "kind": {"bug": 1, "explain": 1},
+        "total": 2, "complete": False, "core": 1, "layers": 0, "kind": {"bug": 1, "explain": 1},
         "level": {"junior": 2}, "needs": {"cpu": 2},
     }
     assert figures["errata"] == {

@@ -19,7 +19,7 @@ from book.pipeline.paths import ROOT
 def report(book: Book) -> dict[str, Any]:
     """Counts, errata and open ids; JSON-able, in a fixed order.
 
-    Keys: `total`; `chapters` {slug: {total, complete, core, kind, level, needs}};
+    Keys: `total`; `chapters` {slug: {total, complete, core, layers, kind, level, needs}};
     `errata` {refuted: {id: [card ids]}, open: {id: {kind, chapter}}};
     `open_cards` {id named but not written: [cards that name it]}.
     """
@@ -44,6 +44,7 @@ def _counts(chapter: Chapter) -> dict[str, Any]:
         "total": len(rows),
         "complete": chapter.complete,
         "core": sum(bool(row.get("core")) for row in rows),
+        "layers": sum("line" in row for row in rows),
         "kind": dict(sorted(Counter(row["kind"] for row in rows).items())),
         "level": dict(sorted(Counter(row["level"] for row in rows).items())),
         "needs": dict(sorted(Counter(card.needs for card in chapter.cards).items())),
@@ -55,7 +56,8 @@ def as_text(figures: dict[str, Any]) -> str:
     lines = [f"{figures['total']} cards"]
     for slug, row in figures["chapters"].items():
         state = "complete" if row["complete"] else "incomplete"
-        lines.append(f"  {slug}: {row['total']} ({state}, {row['core']} core)")
+        lines.append(f"  {slug}: {row['total']} ({state}, {row['core']} core, "
+                     f"{row['layers']} in layers)")
         lines += [f"    {key}: {_pairs(row[key])}" for key in ("kind", "level", "needs")]
     done, left = figures["errata"]["refuted"], figures["errata"]["open"]
     lines.append(f"errata refuted: {len(done)} of {len(done) + len(left)}")

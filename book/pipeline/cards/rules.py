@@ -7,18 +7,17 @@ import difflib
 import functools
 import json
 import keyword
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from book.pipeline.cards import layers
 from book.pipeline.text.marked_yaml import Place
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator, ValidationError
 
 SCHEMA = Path(__file__).with_name("schema.json")
-ANSWER_LENGTH = {"zh": (80, 200, "characters"), "en": (45, 100, "words")}
 TYPES = {
     "string": "text (put it in quotes)",
     "boolean": "true or false",
@@ -73,6 +72,10 @@ def _in_words(error: ValidationError) -> Iterator[Finding]:
             sizes = [f"{w} {error.schema[k]}" for k, w in
                      (("minItems", "at least"), ("maxItems", "at most")) if k in error.schema]
             yield place, f"{{name}} has {len(value)} items: give {' and '.join(sizes)}"
+        case "oneOf" if isinstance(value, dict):
+            yield place, _braces(layers.wrong_form(value))
+        case "oneOf":
+            pass  # no mapping at all, which `type` says
         case "pattern" | "not" | "contains" | "const":
             yield place, f"{{name}} is {_quote(value)}: {remedy}"
         case _:
@@ -96,31 +99,10 @@ def _quote(value: Any) -> str:
 
 def content_errors(card: Mapping[str, Any]) -> Iterator[Finding]:
     """Breaches of the rules on length, variants and proof of one card."""
-    yield from _length_errors(card.get("answer"))
+    yield from layers.errors(card)
     yield from _variant_errors(card.get("variants"))
     if isinstance(card.get("proof"), str):
         yield from _proof_errors(card["proof"])
-
-
-def spoken_length(text: str) -> int:
-    """How long a text is to say.
-
-    Each Chinese character counts one; so does each run of Latin letters and digits (a hyphen,
-    dot or apostrophe inside joins) and each code span in backticks, however long. Punctuation
-    counts nothing.
-    """
-    text = re.sub(r"(`+).+?\1", " x ", text, flags=re.DOTALL)
-    return len(re.findall(r"[\u3400-\u9fff]|[A-Za-z0-9_]+(?:[-.'’][A-Za-z0-9_]+)*", text))
-
-
-def _length_errors(answer: Any) -> Iterator[Finding]:
-    for language, (low, high, unit) in ANSWER_LENGTH.items():
-        text = answer.get(language) if isinstance(answer, dict) else None
-        if not isinstance(text, str) or low <= (size := spoken_length(text)) <= high:
-            continue
-        advice = "shorten it" if size > high else "say more"
-        yield (("answer", language),
-               f"answer.{language} has {size} {unit}, {low}–{high} are allowed: {advice}")
 
 
 def _variant_errors(variants: Any) -> Iterator[Finding]:

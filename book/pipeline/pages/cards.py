@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
+from book.pipeline.cards import layers
 from book.pipeline.cards.book import Card
 from book.pipeline.cards.results import Entry, snippet
 from book.pipeline.cards.rules import refuted_ids
@@ -21,7 +22,6 @@ from book.pipeline.pages.built import (
 )
 from book.pipeline.paths import is_section
 
-SHORTEST = 60  # characters of an answer, in either language
 KIND = {"zh": "（", "en": " ("}  # what begins the small word behind a refuted claim
 
 
@@ -39,7 +39,8 @@ def problems(page: Page) -> Iterator[Finding]:
         elif not any(card.data["kind"] == "bug" for card, _ in expected):
             yield page.finding("article.card", "no card asks for a bug")
     for box, (card, entry) in zip(boxes, expected, strict=True):
-        for words in [*answer(box), *programs(box, card, entry), *claims(box, card, page.site)]:
+        for words in [*answer(box, card), *programs(box, card, entry),
+                      *claims(box, card, page.site)]:
             yield page.finding(f"#{card.id}", words)
 
 
@@ -47,7 +48,7 @@ def fold_of(box: LexborNode) -> LexborNode | None:
     return next((child for child in children(box) if child.tag == "details"), None)
 
 
-def answer(box: LexborNode) -> Iterator[str]:
+def answer(box: LexborNode, card: Card) -> Iterator[str]:
     """The question is in the open, the answer in a closed fold that needs no script."""
     fold = fold_of(box)
     if fold is None or "open" in fold.attributes or "hidden" in fold.attributes \
@@ -59,10 +60,21 @@ def answer(box: LexborNode) -> Iterator[str]:
     inside, all_of_them = fold.css(".card-answer"), box.css(".card-answer")
     if len(inside) != 1 or len(all_of_them) != 1:
         yield f"{len(all_of_them)} answers, {len(inside)} of them in the fold"
-    for lang in KIND:
-        said = text(inside[0].css_first(f".lang-{lang}")) if inside else ""
-        if len(said) <= SHORTEST:
-            yield f"its answer in {lang} is `{said}`"
+    yield from said(inside[0] if inside else None, layers.of(card.data))
+
+
+def said(answer: LexborNode | None, texts: dict[str, dict[str, str]]) -> Iterator[str]:
+    """One paragraph as in its source, or one for each layer in their order."""
+    parts = [answer] if "answer" in texts else answer.css("p") if answer else []
+    names = [classes(part)[0].removeprefix("card-") for part in parts if part]
+    if names != list(texts):
+        yield f"its answer has {names}, in its source {list(texts)}"
+        return
+    for part, (name, expected) in zip(parts, texts.items(), strict=True):
+        for lang in KIND:
+            words = text(part.css_first(f".lang-{lang}"))
+            if squeezed(words) != squeezed(rendered(expected[lang])):
+                yield f"its {name} in {lang} is `{words[:60]}`"
 
 
 def programs(box: LexborNode, card: Card, entry: Entry) -> Iterator[str]:

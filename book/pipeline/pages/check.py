@@ -10,7 +10,15 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from book.pipeline.pages import cards, chapters, drawings, languages, links, predictions
+from book.pipeline.pages import (
+    cards,
+    chapters,
+    drawings,
+    languages,
+    links,
+    moved,
+    predictions,
+)
 from book.pipeline.pages.built import Finding, Site
 from book.pipeline.paths import SITE
 
@@ -24,6 +32,7 @@ def findings(site: Site) -> Iterator[Finding]:
         return
     yield from links.of_site(site)
     yield from chapters.of_site(site)
+    yield from moved.of_site(site)
     for page in site.pages.values():
         for concern in OF_A_PAGE:
             yield from concern.problems(page)

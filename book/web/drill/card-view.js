@@ -122,9 +122,20 @@ export class AnswerView {
     this.element = h("div", { class: "drill-card" }, header(session), asked(current),
       h("section", { class: "drill-answer" },
         h("h2", { class: "drill-heading", tabindex: "-1" }, both(texts.answer)),
-        this.verdict(), shown(current), block(current.content.answer), fixed(current.content),
+        this.verdict(), shown(current), this.said(), fixed(current.content),
         this.points(), this.grades(), this.folds()));
     this.update();
+  }
+
+  /** The answer as one text or in its layers; how far it holds waits in a fold of its own, so that
+      the reader can say it first and the grades stay near. */
+  said() {
+    const { answer, line, because, limit } = this.session.current.content;
+    if (answer) return block(answer);
+    const push = limit && fold(both(texts.push), block(limit));
+    if (push && this.session.refutes) push.open = true;
+    return [h("div", { class: "drill-line" }, block(line)),
+      h("div", { class: "drill-because" }, block(because)), push ?? null];
   }
 
   verdict() {

@@ -77,6 +77,7 @@ export const texts = {
   notSure: ["记为没答出。", "Counted as not answered."],
   refute: ["你当时选了“很有把握”，却答错了。下面是完整的反驳。",
     "You chose “Sure”, but the answer was wrong. The full refutation is below."],
+  push: ["如果追问", "If they push"],
   output: ["输出", "Output"],
   fixed: ["改好之后", "Fixed"],
   points: ["说到了哪几点？", "Which points did you make?"],

@@ -6,7 +6,7 @@ import { exportText, problem } from "../../../book/web/drill/events.js";
 import { Session } from "../../../book/web/drill/session.js";
 import { openStore } from "../../../book/web/drill/store.js";
 import { notice } from "../../../book/web/drill/texts.js";
-import { card, event, MONDAY, uuid } from "./helpers.mjs";
+import { card, DAY, event, MONDAY, uuid } from "./helpers.mjs";
 
 const both = (text) => ({ zh: text, en: text });
 const myth = (key, output) => ({ key, output, text: both(output), why: both("why") });
@@ -330,3 +330,23 @@ test("an event that contradicts a stored one changes nothing", async () => {
   assert.equal(session.exportText(), before);
   assert.ok(notice(session.notice).every((line) => line.includes(stored.id)));
 });
+
+test("a card that moves to another section keeps its reviews and its day", async () => {
+  const store = await openStore();
+  const before = await sessionOver(store);
+  await before.start();
+  const { card: id } = await answerCard(before, { button: 4 });
+  const state = before.states.get(id);
+  const moved = CARDS.map((row) => ({ ...row, section: "another-section", chapter: "02-autograd" }));
+  const after = await sessionOver(store, moved);
+  assert.deepEqual(after.states.get(id), state);
+  assert.deepEqual([after.plan.done, after.plan.fresh], [1, CARDS.length - 1]);
+  after.clock.time += (state.due - state.day) * DAY;
+  assert.equal(after.plan.due, 1);
+  assert.equal((await answerAfterStart(after)).elapsed, state.due - state.day);
+});
+
+async function answerAfterStart(session) {
+  await session.start();
+  return answerCard(session);
+}
