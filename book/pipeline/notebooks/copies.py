@@ -72,18 +72,18 @@ class Copies:
 
     def _place(self, name: str, text: str) -> str | None:
         """Where the text was written; None where it is already, or the reader was told of it."""
-        new = digest(text, name)
+        new, written = digest(text, name), None
         for candidate in (beside(name, number) for number in count()):
             old, last = self._now(candidate), self.put.get(candidate)
-            self.put[candidate] = new
-            if old == new or (old is not None and old != last == new):
-                return None
-            if old is None or old == last:
+            if old is None or (old == last and old != new):
                 target = self.folder / candidate
                 target.parent.mkdir(parents=True, exist_ok=True)
                 write_atomic(target, text)
                 self.fresh.append(candidate)
-                return candidate
+                written = candidate
+            self.put[candidate] = new  # if the reader's copy stays: told of
+            if written or new in (old, last):
+                return written
         return None
 
     def _now(self, name: str) -> str | None:
