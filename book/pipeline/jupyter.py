@@ -16,10 +16,12 @@ from pathlib import Path
 from nbformat.sign import NotebookNotary
 
 from book.pipeline.notebooks.notebook import ENVIRONMENT
+from book.pipeline.paths import write_atomic
 
 OWN = ".jupyter"      # in the folder: settings, signatures, log
 PATIENCE = 180.0      # s until a server that does not answer will not; a busy machine needs 20
 LEAVE = 15.0          # s that a server has to end its kernels
+QUIET = Path("lab/user-settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings")
 
 
 class JupyterError(Exception):
@@ -48,19 +50,25 @@ def trust(folder: Path, names: Iterable[str]) -> None:
     notary.store.close()
 
 
+def keep_quiet(folder: Path) -> None:
+    """Let JupyterLab ask nobody whether it may fetch news; what the reader set later stays."""
+    settings = folder / OWN / QUIET
+    if not settings.exists():
+        settings.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(settings, '{"fetchNews": "false", "checkForUpdates": false}\n')
+
+
 class Server:
     """A JupyterLab that has been started; it answers once `wait` has returned."""
 
     def __init__(self, folder: Path, port: int):
         self.port, self.token = port, secrets.token_urlsafe(24)
         self.log = folder / OWN / "server.log"
-        self.log.parent.mkdir(parents=True, exist_ok=True)
+        keep_quiet(folder)
         options = {
             "ServerApp.root_dir": folder.resolve(), "ServerApp.port": port,
             "ServerApp.port_retries": 0, "ServerApp.open_browser": False,
             "ServerApp.allow_root": True,  # it listens to this machine only, and asks for a token
-            "LabApp.news_url": None,
-            "LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
         }
         command = [sys.executable, "-m", "jupyterlab",
                    *(f"--{name}={value}" for name, value in options.items())]
