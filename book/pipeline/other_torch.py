@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 from book.pipeline import records
+from book.pipeline.environment import WANTED
 from book.pipeline.notebooks import under_nbval
 from book.pipeline.paths import NOTEBOOKS, RESULTS, ROOT, write_atomic
 
@@ -35,7 +36,7 @@ def environment(version: str) -> Path:
         return python
     print(f"test-torch: installing torch {version} into {venv.name} …", flush=True)
     subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
-    for name in ("requirements-site.txt", "requirements.txt", "constraints.txt"):
+    for name in (*WANTED.values(), "constraints.txt"):
         text = (ROOT / name).read_text(encoding="utf-8")
         (venv / name).write_text(TORCH.sub(f"torch=={version}", text), encoding="utf-8")
     command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check",

@@ -389,7 +389,8 @@ def test_an_error_that_cannot_be_pickled_arrives_in_words():
                         multiprocessing_context="fork"))
     assert "Local" in str(caught.value)
     with pytest.raises(RuntimeError, match="TwoArguments"):
-        list(DataLoader(At(Raising(2, datasets.TwoArguments("a", 1))), num_workers=1))
+        list(DataLoader(At(Raising(2, datasets.TwoArguments("a", 1))), num_workers=1,
+                        multiprocessing_context="fork"))  # the dataset could not be pickled
 
 
 def test_a_batch_that_cannot_be_pickled_or_unpickled_is_an_error_of_its_own():

@@ -75,7 +75,7 @@ def wrong_batches(loader):
 @pytest.mark.parametrize("persistent", [False, True])
 def test_processes_forked_from_one_that_has_used_a_loader_use_it_at_once(persistent):
     loader = DataLoader(Numbers(200, datasets.SHAPE), 4, num_workers=1,
-                        persistent_workers=persistent)
+                        persistent_workers=persistent, multiprocessing_context="fork")
     assert wrong_batches(loader) == 0
     children = []
     for _ in range(2):
