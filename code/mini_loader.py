@@ -145,7 +145,7 @@ class Epoch:
 
     def __init__(self, loader, tasks):
         self.loader, self.tasks, self.delivered = loader, tasks, 0
-        self.pins = loader.pins()
+        self.pins, self.promised = loader.pins(), loader.promised
 
     def __iter__(self):
         return self
@@ -154,7 +154,7 @@ class Epoch:
         with self.loader.statistics.waiting():
             batch = self.next_batch()
             self.delivered += 1
-            self.loader.check_promised(self.delivered)
+            self.loader.check_promised(self.delivered, self.promised)
             return unstopped(pin_memory, batch) if self.pins else batch
 
 

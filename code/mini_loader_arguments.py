@@ -90,15 +90,15 @@ class Arguments:
         self.promised = length // size if self.drop_last else math.ceil(length / size)
         return self.promised
 
-    def check_promised(self, batches):
-        """Warn of a batch more than `len` has said of an iterable dataset.
+    def check_promised(self, batches, promised):
+        """Warn of a batch more than `len` had said of an iterable dataset, if it was asked.
 
         Each worker may end with a batch that is not full, so that there is one more for each but
         the first.
         """
-        if self.promised is not None and batches == self.promised + max(1, self.num_workers):
-            warnings.warn(f"batch {batches}, but len() of the loader was {self.promised}: does "
-                          "each worker give the whole IterableDataset? See get_worker_info",
+        if promised is not None and batches == promised + max(1, self.num_workers):
+            warnings.warn(f"batch {batches}, but len() of the loader was {promised}: does each "
+                          "worker give the whole IterableDataset? See get_worker_info",
                           stacklevel=4)
 
     def numbered(self):
