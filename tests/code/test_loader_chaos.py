@@ -32,6 +32,7 @@ from inside.recorded import Recorded
 from mini_loader_lending import LentSlots
 from tests.helpers import loader_datasets
 
+pytestmark = pytest.mark.usefixtures("start_by_fork")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks in /proc for what stays")
 QUICK = bench.Fire(5, 0.01, 0.0005, 2)
 METHODS = ("fork", "forkserver", "spawn")

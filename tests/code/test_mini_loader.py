@@ -31,7 +31,8 @@ from tests.helpers.depth import cases, depth
 from tests.helpers.loader_cases import SAMPLERS, AtOnceSampler, Case, same
 from tests.helpers.loader_datasets import At, Draws, Killing, Numbers, Raising, Sleeping, Stream
 
-pytestmark = [pytest.mark.filterwarnings("ignore:This DataLoader will create"),    # of torch's
+pytestmark = [pytest.mark.usefixtures("start_by_fork", "no_worker_stays"),
+              pytest.mark.filterwarnings("ignore:This DataLoader will create"),    # of torch's
               pytest.mark.filterwarnings("ignore:num_workers=3, but")]
 
 METHODS = ["fork", *(pytest.param(method, marks=pytest.mark.slow)
@@ -50,14 +51,6 @@ def test_the_comparison_of_these_tests_sees_each_difference():
     assert not same({"a": 1, "b": 2}, {"b": 2, "a": 1})
     assert not same([1, 2], [1])
     assert not same(namedtuple("P", "x")(1), (1,))
-
-
-@pytest.fixture(autouse=True)
-def nothing_left_behind():
-    """No worker outlives a test."""
-    yield
-    gc.collect()
-    assert not multiprocessing.active_children()
 
 
 @pytest.fixture(autouse=True, scope="module")
