@@ -71,7 +71,8 @@ def test_a_notebook_runs_and_its_widget_and_the_kernel_follow_each_other(reader,
     chain.fill("x.view(3, 4).t()")
     chain.press("Enter")
     expect(widget.locator(".se-tensor [role=gridcell]").nth(1)).to_have_text("4", timeout=LONG)
-    expect(run_last(page, panel, "_2")).to_contain_text("shape=(4, 3), strides=(1, 4)", timeout=LONG)
+    expect(run_last(page, panel, "_2")).to_contain_text("shape=(4, 3), strides=(1, 4)",
+                                                        timeout=LONG)
     run_last(page, panel, "_2.chain = ''; _2.shape, _2.strides = (2, 6), (6, 1)")
     expect(widget.locator(".se-tensor [role=gridcell]").nth(6)).to_have_text("6", timeout=LONG)
     page.keyboard.press("Control+s")
