@@ -25,7 +25,7 @@ PYTHON = sys.executable
 LOCKED = ("constraints.txt", "requirements*.txt", "package.json", "package-lock.json")
 # What every test uses: conftest.py at the root imports the reader of notebooks.
 ALWAYS = (*LOCKED, "pyproject.toml", "conftest.py", "tests/conftest.py", "tests/helpers/**/*",
-          "book/pipeline/*.py", "book/pipeline/suite/*", "book/pipeline/notebooks/*")
+          "book/pipeline/*.py", "book/pipeline/suite/*", "book/pipeline/notebooks/**/*")
 PIPELINE = ("book/extension/**/*", "book/pipeline/**/*", "book/*.yaml")
 CODE = ("code/**/*",)
 WEB = ("book/web/**/*",)
@@ -106,5 +106,9 @@ STEPS = [
                       "chapters/*/chapter.yaml", "benchmarks/results/*")),
     Step("notebooks", pytest(*NBVAL, "-p", "book.pipeline.suite.remember"),
          "mend the section, then `make sync`", "core all"),
+    Step("rehearsal", module("cuda_run", "--device", "rehearsal", "--workers", "1"),
+         "let the cell hold on every device, or keep it on the CPU and tag it with the reason",
+         "all", (*LOCKED, "conftest.py", "pyproject.toml", *PIPELINE, *CODE, *WEB,
+                 "chapters/*/*.ipynb", "book/index.ipynb", "benchmarks/results/*")),
     *(tests(name, "all", "") for name in FLOORS if name != "companions"),
 ]
