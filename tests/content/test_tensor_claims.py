@@ -225,6 +225,7 @@ def test_an_elementwise_result_keeps_the_order_and_closes_the_gaps():
     gaps = torch.zeros(2, 6, 4, 5).to(memory_format=torch.channels_last)[:, ::2]
     assert gaps.stride() == (120, 2, 30, 6)
     assert (gaps * 2).stride() == (60, 1, 15, 3)
+    assert F.logsigmoid(gaps).is_contiguous()                       # the exception in the text
 
 
 def test_copies_cross_devices_and_other_operators_do_not():
