@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import subprocess
 import sys
 import weakref
@@ -77,6 +78,27 @@ def test_sum_has_kernels_of_its_own_for_sparse_tensors_and_t_has_not():
     kinds = {op: {slots(op)[key] for key in ("SparseCPU", "SparseCsrCPU")} for op in ("sum", "t")}
     assert kinds == {"sum": {"kernel"}, "t": {"default backend kernel"}}
     assert {slots(op)["CPU"] for op in kinds} == {"default backend kernel"}
+
+
+PLACES = """
+import re, torch
+a = torch.ones(2, 3)
+calls = [lambda: torch.mm(a, a), lambda: torch.mm(a, a.double().t()), lambda: a.fill_(a),
+         lambda: torch.ones(3, 1).expand(3, 4).mul_(2)]
+for call in calls:
+    try:
+        call()
+    except RuntimeError as error:
+        print(*re.search(r"raised from (\\w+) at \\S*?(\\w+\\.cpp):", str(error)).groups())
+"""
+
+
+def test_errors_are_raised_in_the_functions_that_the_text_names():
+    """torch says where an error is raised: the shapes of mm in `meta`, its dtypes in `impl`."""
+    words = in_a_process(PLACES, TORCH_SHOW_CPP_STACKTRACES="1", TORCH_DISABLE_ADDR2LINE="1")
+    assert list(zip(words[::2], words[1::2], strict=True)) == [
+        ("meta", "LinearAlgebra.cpp"), ("addmm_impl_cpu_", "LinearAlgebra.cpp"),
+        ("fill_", "Fill.cpp"), ("assert_no_internal_overlap", "MemoryOverlap.cpp")]
 
 
 ELSEWHERE = """
@@ -177,12 +199,33 @@ def test_the_record_shows_what_the_text_says_of_it():
     assert 0.9 < ratio["conv64"]["last"] < 1.1
 
 
+FAULTS = """
+import resource, torch
+def faults(call):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    call()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+x = torch.ones(4096, 4096)
+out = torch.ones_like(x)
+for call in (x.clone, x.clone, x.clone, lambda: out.copy_(x)):
+    print(faults(call))
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another allocator")
+def test_every_clone_of_64_mib_touches_new_pages_and_a_copy_into_its_place_does_not():
+    *clones, copy = map(int, in_a_process(FAULTS, OMP_NUM_THREADS="1"))
+    pages = 2**26 // 2**21                                          # if they are huge ones
+    assert min(clones) >= pages > copy, (clones, copy)
+
+
 # ---- sections beside them ------------------------------------------------------------------------
 
 def test_an_elementwise_result_keeps_the_order_and_closes_the_gaps():
     gaps = torch.zeros(2, 6, 4, 5).to(memory_format=torch.channels_last)[:, ::2]
     assert gaps.stride() == (120, 2, 30, 6)
     assert (gaps * 2).stride() == (60, 1, 15, 3)
+    assert F.logsigmoid(gaps).is_contiguous()                       # the exception in the text
 
 
 def test_copies_cross_devices_and_other_operators_do_not():
