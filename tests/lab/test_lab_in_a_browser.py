@@ -69,9 +69,9 @@ def test_the_contents_are_shown_and_lead_to_the_notebooks(reader, page):
     page.goto(reader.address)
     expect(page.locator(".jp-RenderedMarkdown h1")).to_contain_text("PyTorch Inside Out",
                                                                     timeout=LONG)
-    page.locator(".jp-RenderedMarkdown a", has_text="Stride explorer").click()
+    page.locator(".jp-RenderedMarkdown a", has_text="Timeline").click()
     expect(page.locator(".lm-DockPanel-tabBar .jp-mod-current")).to_contain_text(
-        "stride-explorer", timeout=LONG)
+        "loader-timeline", timeout=LONG)
     assert page.locator(".jp-Dialog, .jp-toast-message").count() == 0  # nobody is asked anything
 
 
@@ -109,6 +109,7 @@ def test_stored_pictures_and_tables_are_shown_before_anything_is_run(reader, pag
 def test_without_its_token_nobody_gets_in(reader):
     with pytest.raises(urllib.error.HTTPError) as caught:
         urllib.request.urlopen(f"http://localhost:{reader.port}/api/contents", timeout=60)
+    caught.value.close()
     assert caught.value.code == 403
 
 
