@@ -14,7 +14,6 @@ from tests.lab.conftest import Reader, files_of
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 LONG = 180_000  # ms: a kernel that imports torch on a machine with other work
-STARTED = "JupyterLab is at"
 
 
 @pytest.fixture
@@ -92,7 +91,7 @@ def test_a_notebook_runs_and_its_widget_and_the_kernel_follow_each_other(reader,
     expect(widget.locator(".se-tensor [role=gridcell]").nth(5)).to_have_text("7", timeout=LONG)
     expect(widget.locator("dt").first).to_have_css("float", "none")  # JupyterLab's own is left
     page.keyboard.press("Control+s")
-    expect(page.locator(".jp-mod-dirty")).to_have_count(0, timeout=LONG)
+    expect(page.locator(".jp-mod-current.jp-mod-dirty")).to_have_count(0, timeout=LONG)
     assert files_of(clone) == before
 
 
