@@ -6,7 +6,7 @@ export OMP_NUM_THREADS := 1
 RUN := $(BIN)/python -m book.pipeline
 
 .DEFAULT_GOAL := help
-.PHONY: help book lab site serve sync prove check test test-core test-torch test-cuda bench lock setup-site setup-full
+.PHONY: help book lab site serve sync prove check test test-core test-torch test-cuda bench lock pins setup-site setup-full
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -59,6 +59,9 @@ bench: setup-full ## measure pages, notebooks, proofs, memory order; one of them
 
 lock: setup-full ## write the exact versions that are installed to constraints.txt
 	@$(BIN)/pip freeze --exclude-editable | sed -E 's/\+cpu$$//' > constraints.txt
+
+pins: setup-full ## has every pinned package a wheel for Python 3.12 to 3.14? asks the package index
+	@$(RUN).pins
 
 setup-site:
 	@$(PYTHON) book/pipeline/environment.py site

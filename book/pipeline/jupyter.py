@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import socket
@@ -21,7 +22,10 @@ from book.pipeline.paths import write_atomic
 OWN = ".jupyter"      # in the folder: settings, signatures, log
 PATIENCE = 180.0      # s until a server that does not answer will not; a busy machine needs 20
 LEAVE = 15.0          # s that a server has to end its kernels
-QUIET = Path("lab/user-settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings")
+SETTINGS = {  # so that nobody is asked about news, or which kernel to take
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+    "notebook-extension/tracker": {"autoStartDefaultKernel": True},
+}
 
 
 class JupyterError(Exception):
@@ -50,12 +54,13 @@ def trust(folder: Path, names: Iterable[str]) -> None:
     notary.store.close()
 
 
-def keep_quiet(folder: Path) -> None:
-    """Let JupyterLab ask nobody whether it may fetch news; what the reader set later stays."""
-    settings = folder / OWN / QUIET
-    if not settings.exists():
-        settings.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(settings, '{"fetchNews": "false", "checkForUpdates": false}\n')
+def settle(folder: Path) -> None:
+    """Write our settings for JupyterLab where there are none; what the reader set later stays."""
+    for name, values in SETTINGS.items():
+        file = folder / OWN / f"lab/user-settings/@jupyterlab/{name}.jupyterlab-settings"
+        if not file.exists():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_atomic(file, json.dumps(values) + "\n")
 
 
 class Server:
@@ -64,7 +69,7 @@ class Server:
     def __init__(self, folder: Path, port: int):
         self.port, self.token = port, secrets.token_urlsafe(24)
         self.log = folder / OWN / "server.log"
-        keep_quiet(folder)
+        settle(folder)
         options = {
             "ServerApp.root_dir": folder.resolve(), "ServerApp.port": port,
             "ServerApp.port_retries": 0, "ServerApp.open_browser": False,

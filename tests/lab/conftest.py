@@ -1,5 +1,6 @@
 """The book in a folder of its own, and JupyterLab over it as `make lab` starts it."""
 
+import json
 import os
 import re
 import shutil
@@ -7,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -23,7 +25,7 @@ LINE = re.compile(r"JupyterLab is at (http://\S+)  \(Ctrl-C stops\)\n")
 def clone(tmp_path_factory):
     """What `make lab` needs of a clone: no npm packages, nothing of git; a small book."""
     root = tmp_path_factory.mktemp("clone")
-    for name in ("book", "code", "benchmarks/results"):
+    for name in ("book/pipeline", "book/web", "code", "benchmarks/results"):
         shutil.copytree(ROOT / name, root / name,
                         ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(SPECIMEN / "chapters", root / "chapters")
@@ -55,6 +57,13 @@ class Reader:
         log = self.folder / jupyter.OWN / "server.log"
         said = [file.read_text() for file in (self.said, log) if file.exists()]
         raise AssertionError("\n".join(["JupyterLab was not started", *said]))
+
+    def asked(self, what):
+        """What the server answers to a question of its own interface."""
+        token = self.address.partition("?")[2]
+        with urllib.request.urlopen(f"http://localhost:{self.port}/{what}?{token}",
+                                    timeout=60) as answer:
+            return json.load(answer)
 
     def stop(self):
         """As Ctrl-C does; the exit status."""

@@ -5,6 +5,7 @@
     companions  the code that readers study, against torch
     evidence    what the book claims: proofs of cards, cells of notebooks
     specimen    what scripts and styles do, on a small book that holds every construct once
+    lab         what a reader runs, with JupyterLab: `make lab`, and what is to be downloaded
     pages       what only content can break: one visit to each page
 
 A step names its inputs; once it has passed, it runs again only when one of them changes (see
@@ -99,6 +100,9 @@ STEPS = [
     Step("specimen", pytest("tests/specimen"), "mend the script or the style", "all",
          (*ALWAYS, "tests/specimen/**/*", *PIPELINE, *CODE, *WEB, "_config.yml",
           "LICENSE", "benchmarks/*.py", "benchmarks/results/*")),
+    Step("lab", pytest("tests/lab"), "mend what `make lab` starts", "all",
+         (*ALWAYS, "tests/lab/**/*", "tests/specimen/source/**/*", "book/pipeline/**/*", *CODE,
+          *WEB, *EXERCISES, "LICENSE", "benchmarks/*.py", "benchmarks/results/*")),
     Step("pages", pytest("tests/pages", "-p", "book.pipeline.suite.remember"),
          "mend the page", "all", after=("site",)),
     Step("proofs", module("prove", "--verify", "--mutate"), "mend the card or its proof",

@@ -18,6 +18,7 @@ html[data-lang=en] .widget :is(.lang-zh, .lang-both) { display: none; }
   padding: 1rem; border: 1px solid var(--w-line); border-radius: .6rem;
   color: var(--w-text); background: var(--w-ground); font-size: .9375rem; line-height: 1.5;
   p, dl, dd, dt, details, output { margin: 0; font-weight: inherit; }
+  dl dt, dl dd { float: none; width: auto; }
   code, b, i, sup, small { all: unset; }
   code { font-family: var(--w-mono); font-size: .92em; }
   :focus-visible { outline: 2px solid var(--w-accent); outline-offset: 2px; }
