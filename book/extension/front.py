@@ -14,12 +14,12 @@ from markupsafe import Markup
 from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import raw, spans
-from book.extension.reading_time import minutes
 from book.extension.slugs import SEPARATOR
 from book.extension.tables import table
 from book.pipeline.cards import results
 from book.pipeline.chapters import Chapter, Machine, read
 from book.pipeline.paths import OPENING, SHEET, is_section
+from book.pipeline.reading.minutes import minutes
 
 PAGE = "book/index"
 PLANNED = ("编写中", "being written")

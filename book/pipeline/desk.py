@@ -2,8 +2,9 @@
 
     python -m book.pipeline.desk
 
-Lint of code, texts and cards; references into torch's source; what is stale. All findings are
-printed, each as `FILE:LINE: what is wrong; how to mend it`; exit status 1 if there is one.
+Lint of code, texts and cards; the length of sections; moved addresses; references into torch's
+source; what is stale. All findings are printed, each as `FILE:LINE: what is wrong; how to mend
+it`; exit status 1 if there is one.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from book.pipeline import lint, moved, sources, sync
 from book.pipeline.cards import book as cards
 from book.pipeline.cards import results
 from book.pipeline.paths import ROOT
+from book.pipeline.reading import check as gate
 
 
 def python_code() -> list[str]:
@@ -59,9 +61,14 @@ def notebooks() -> list[str]:
     return sync.problems(sync.section_sources())
 
 
+def reading() -> list[str]:
+    """New sections that are too long to read; what warns only, the gate's own command prints."""
+    return [str(one) for one in gate.problems()]
+
+
 CHECKS: dict[str, Callable[[], Iterable[str]]] = {
     "Python code": python_code, "texts": texts, "cards and their results": card_files,
-    "moved addresses": moved_addresses,
+    "moved addresses": moved_addresses, "reading": reading,
     "source references": references, "notebooks up to date": notebooks,
 }
 

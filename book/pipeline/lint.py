@@ -71,7 +71,7 @@ def lint_cards(path: Path) -> list[str]:
     """Findings on each pair of texts in cards or in a chapter.yaml; the schema sees the rest."""
     document = marked_yaml.parse(path.read_text(encoding="utf-8"))
     findings = [(line, text) for line, text in document.problems]
-    for place, value in _mappings(document.value, ()):
+    for place, value in mappings(document.value, ()):
         if value.keys() & set(LANGS):
             name = _yaml_name(document.value, place)
             findings += [(document.line((*place, lang) if lang else place), f"{name}: {text}")
@@ -101,7 +101,7 @@ def lint_source(text: str) -> list[Finding]:
     """Findings in the text of a section or page."""
     if problems := list(_unreadable(text)):
         return problems
-    cells = list(_cells(text))
+    cells = list(cells_of(text))
     findings = [*_empty(text, cells), *_headings(cells), *_pairs(cells), *_blanks(cells)]
     for cell in cells:
         for rule in (_metadata, _neutral, _code):
@@ -140,7 +140,7 @@ def _unreadable(text: str) -> Iterator[Finding]:
             yield token.map[0] + 1, f"options of the code cell are not YAML ({reason}); mend them"
 
 
-def _cells(text: str) -> Iterator[Cell]:
+def cells_of(text: str) -> Iterator[Cell]:
     notebook = myst_to_notebook(text, add_source_map=True)
     lines = text.splitlines()
     for cell, start in zip(notebook.cells, notebook.metadata["source_map"], strict=True):
@@ -340,13 +340,13 @@ def _heading(text: str) -> Iterator[str]:
 
 # ---- cards -------------------------------------------------------------------------------------
 
-def _mappings(value: Any, place: marked_yaml.Place) -> Iterator[tuple[marked_yaml.Place, dict]]:
+def mappings(value: Any, place: marked_yaml.Place) -> Iterator[tuple[marked_yaml.Place, dict]]:
     if isinstance(value, dict):
         yield place, value
     items = value.items() if isinstance(value, dict) else \
         enumerate(value) if isinstance(value, list) else ()
     for key, item in items:
-        yield from _mappings(item, (*place, key))
+        yield from mappings(item, (*place, key))
 
 
 def _yaml_name(document: list | dict, place: marked_yaml.Place) -> str:

@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from book.extension.reading_time import minutes
+from book.pipeline.reading.minutes import minutes
 
 
 def words(number, lang):

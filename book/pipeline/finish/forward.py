@@ -24,11 +24,11 @@ from book.pipeline.paths import place
 
 BOOK = ("由内而外学 PyTorch", "PyTorch Inside Out")
 HEAD = ("本页已经搬走", "This page has moved")
-NOW = ("它的内容现在在这里：", "What it said now stands here:")
+NOW = ("内容现在在这里：", "You will find it here:")
 NOTICE = {
-    "zh": "# 本节已经搬走\n\n它的内容现在在下面的 notebook 里，在书的网页上可以下载：",
+    "zh": "# 本节已经搬走\n\n内容现在在下面的 notebook 里，可以到书的网页上下载：",
     "en": "# This section has moved\n\n"
-          "What it said is now in these notebooks, which the book's pages offer to download:",
+          "You will find it in these notebooks. Download them from the pages of the book:",
 }
 ROW = {"zh": "- {}（`{}`）", "en": "- {} (`{}`)"}
 # Runs before anything shows. `search` keeps ?lang=…; replacing leaves no step that goes back here.

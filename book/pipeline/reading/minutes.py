@@ -1,4 +1,4 @@
-"""How long a section takes to read, for the lists on the front page and in chapter openings."""
+"""How long a section takes to read: for the lists of sections, and for the reading gate."""
 
 from __future__ import annotations
 
