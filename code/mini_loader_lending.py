@@ -190,7 +190,8 @@ class LentSlots(Slots):
 
 
 # A forked child has its parent's tensors, in the same memory. When it lets go of them cannot be
-# seen, but when it ends: it inherits one end of a pipe, and nobody else has that.
+# seen, but when it ends: it inherits one end of a pipe, and nobody else has that. Python tells of
+# forks that it makes itself, which are those of os.fork and multiprocessing.
 lenders = weakref.WeakSet()            # the LentSlots of this process
 forking, inherited = [], []            # ends of pipes: while a process forks, and for a life
 

@@ -7,13 +7,14 @@ import multiprocessing
 import os
 import pickle
 import signal
+import socket
 import time
 import weakref
 from contextlib import contextmanager, suppress
 from multiprocessing import connection
 
 from mini_loader_fetch import Kind
-from mini_loader_worker import BELL, GOODBYE, Reply, parent_ends, work, wrapped
+from mini_loader_worker import BELL, Reply, parent_ends, work, wrapped
 
 QUEUE = 256                   # tasks one worker holds at most: more could fill its pipe
 LIVENESS_CHECK = 1.0          # seconds of silence after which to ask whether workers live
@@ -63,10 +64,12 @@ class WorkerProcess:
         with suppress(OSError):
             self.pipe.send_bytes(BELL.pack(*slot.write(pickle.dumps(task))))
 
-    def leave(self):
-        """Ask the worker to end. To close the pipe is not enough: another child may hold it."""
-        with suppress(OSError):
-            self.pipe.send_bytes(GOODBYE)
+    def hang_up(self):
+        """End of file for the worker, at once. To close this end is not enough: a child of this
+        process, forked meanwhile, may hold it as well.
+        """
+        with suppress(OSError), socket.socket(fileno=os.dup(self.pipe.fileno())) as end:
+            end.shutdown(socket.SHUT_RDWR)
         self.pipe.close()
 
     def end(self, seconds=0.0):
@@ -254,7 +257,7 @@ def stop(workers, slots, pid):
     if os.getpid() != pid:                     # a forked child has collected its copy of the pool
         return
     for worker in workers:
-        worker.leave()
+        worker.hang_up()
     deadline = time.monotonic() + GRACE
     for worker in workers:
         worker.end(max(0.0, deadline - time.monotonic()))

@@ -9,6 +9,7 @@ import pickle
 import sys
 import tempfile
 import weakref
+from contextlib import suppress
 from multiprocessing import reduction
 
 SLOT_BYTES = 1 << 36          # how far slots lie apart; the file takes memory only where written
@@ -97,7 +98,8 @@ class Slot:
         """
         begin = -(-end // mmap.PAGESIZE) * mmap.PAGESIZE
         if self.high > 2 * begin and hasattr(mmap, "MADV_REMOVE"):
-            self.map.madvise(mmap.MADV_REMOVE, begin, len(self.map) - begin)
+            with suppress(OSError):            # a kernel that cannot
+                self.map.madvise(mmap.MADV_REMOVE, begin, len(self.map) - begin)
             self.high = begin
 
     # What a worker asks of its slot; mini_loader_lending.py answers otherwise.

@@ -20,7 +20,6 @@ from mini_loader_fetch import Kind, batch_seed, fetcher, seed_everything
 from mini_loader_slots import SharedFile
 
 BELL = struct.Struct("<qqq")   # all that a pipe carries: slot, offset and length of a message
-GOODBYE = b""                  # or nothing, when a worker is to leave
 PARENT_CHECK = 1.0             # seconds between two looks whether the parent lives
 parent_ends = weakref.WeakSet()        # this process's ends of the pipes to all its workers
 
@@ -82,7 +81,7 @@ def job_in(sent):
 # --- 1. The process ----------------------------------------------------------------------------
 
 def work(worker_id, pipe, job):
-    """Answer tasks until the parent says goodbye or dies: the target of a worker process."""
+    """Answer tasks until the parent hangs up or dies: the target of a worker process."""
     prepare_process()
     job.slot.prepare_process()
     worker, slots = Worker(worker_id, job), {}
@@ -102,19 +101,16 @@ def prepare_process():
 
 
 def bells(pipe):
-    """What comes through the pipe, up to a goodbye or the death of the parent.
+    """What comes through the pipe; ends when the parent has died though its end is still open.
 
-    Its death is end of file, EOFError, or a new parent: another child of it may hold its end.
+    That is so if another process inherited it; else receiving raises EOFError.
     """
     parent = os.getppid()
     while True:
         while not pipe.poll(PARENT_CHECK):
             if os.getppid() != parent:
                 return
-        bell = pipe.recv_bytes()
-        if bell == GOODBYE:
-            return
-        yield BELL.unpack(bell)
+        yield BELL.unpack(pipe.recv_bytes())
 
 
 # --- 2. A worker's life ------------------------------------------------------------------------

@@ -218,6 +218,27 @@ def test_another_child_of_the_program_does_not_hold_up_the_end_of_workers(persis
         os.waitpid(other, 0)
 
 
+def test_another_child_does_not_have_workers_finish_what_they_were_asked_for():
+    batches = iter(DataLoader(At(Slowly(0.5), 40), None, num_workers=1, prefetch_factor=8))
+    next(batches)
+    other = other_child()
+    try:
+        begin = time.monotonic()
+        del batches
+        assert time.monotonic() - begin < 3                # eight times 0.5, had it finished all
+    finally:
+        os.kill(other, signal.SIGKILL)
+        os.waitpid(other, 0)
+
+
+class Slowly(Sleeping):
+    def __init__(self, seconds):
+        super().__init__(None, seconds)
+
+    def __call__(self, i):
+        time.sleep(self.seconds)
+
+
 def test_a_validation_loader_that_lives_on_does_not_hold_up_the_end_of_workers():
     batches = iter(DataLoader(peaceful(), 2, num_workers=2))
     validation = data.DataLoader(peaceful(), num_workers=1, persistent_workers=True)
