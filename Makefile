@@ -1,13 +1,12 @@
 # Every command of the project; `make help` lists them.
 PYTHON ?= python3
-PORT ?= 8000
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export OMP_NUM_THREADS := 1
 RUN := $(BIN)/python -m book.pipeline
 
 .DEFAULT_GOAL := help
-.PHONY: help book site serve sync prove check test test-core test-torch test-cuda bench lock setup-site setup-full
+.PHONY: help book lab site serve sync prove check test test-core test-torch test-cuda bench lock setup-site setup-full
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -18,7 +17,13 @@ site: setup-site ## build the site into _build/html (no torch needed)
 	@$(RUN).site
 
 serve:
-	@$(RUN).serve --port $(PORT)
+	@$(RUN).serve $(if $(PORT),--port $(PORT))
+
+READS := zh en both
+lab: ## read and run the notebooks in JupyterLab: READ=zh, en or both; PORT=8889
+	@$(if $(filter-out $(READS),$(READ)),$(error lab: READ=$(READ) is none of: $(READS)))
+	@$(PYTHON) book/pipeline/environment.py lab
+	@$(RUN).lab $(if $(READ),--read $(READ)) $(if $(PORT),--port $(PORT))
 
 sync: setup-full ## execute sections that changed and write their notebooks (FORCE=1: all)
 	@$(RUN).sync $(if $(FORCE),--force)
@@ -41,7 +46,7 @@ test-torch: setup-full ## all notebooks and proofs with another torch: make test
 
 # Not the .venv that is put first above: this runs in the environment it is called from.
 test-cuda: export PATH := $(patsubst $(CURDIR)/$(BIN):%,%,$(PATH))
-test-cuda: ## all notebooks and proofs on a GPU, with PYTHON as it is; without a GPU: DEVICE=cpu
+test-cuda: ## all notebooks and proofs on a GPU, with PYTHON as it is; without a GPU: DEVICE=rehearsal
 	@$(PYTHON) -m book.pipeline.cuda_run $(if $(DEVICE),--device $(DEVICE)) $(if $(RECORD),--record)
 
 BENCHES := pages notebooks memory_order scalar_speed loader loader_chaos proofs

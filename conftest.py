@@ -2,16 +2,18 @@
 
 import os
 
-from book.pipeline.notebooks import notebook
+from book.pipeline.notebooks import notebook, on_device
 
+DEVICE = os.environ.get("BOOK_DEVICE")
 os.environ.update(notebook.ENVIRONMENT)
+os.environ.update({"BOOK_DEVICE": DEVICE} if DEVICE else {})
 
 
 def pytest_collection_modifyitems(items):
-    """Cells tagged `pinned-torch` are run everywhere and compared where outputs are pinned."""
-    if notebook.outputs_are_pinned_here():
-        return
+    """Some cells are run and not compared: pinned ones elsewhere, those tagged `cuda` on a GPU."""
+    device = os.environ["BOOK_DEVICE"].partition(":")[0]
+    run_only = on_device.not_compared(device, notebook.outputs_are_pinned_here())
     for item in items:
         cell = getattr(item, "cell", None)
-        if cell is not None and "pinned-torch" in cell.metadata.get("tags", []):
+        if cell is not None and run_only & set(cell.metadata.get("tags", [])):
             item.options["check"] = False

@@ -31,6 +31,29 @@ class Numbers(Dataset):
         return i * self.scale
 
 
+class Gate:
+    """An event that goes to workers of every start method; waiting looks a thousand times a second.
+
+    An Event of multiprocessing goes only to those of the start method that it was made for.
+    """
+
+    def __init__(self):
+        self.opened = mp.RawValue("b", 0)
+
+    def set(self):
+        self.opened.value = 1
+
+    def is_set(self):
+        return bool(self.opened.value)
+
+    def wait(self, seconds):
+        """Whether it is set, at once or within some seconds."""
+        end = time.monotonic() + seconds
+        while not self.is_set() and time.monotonic() < end:
+            time.sleep(0.001)
+        return self.is_set()
+
+
 class Gated(Numbers):
     """Numbers of which the samples in `behind` wait in the worker until `gate` is set.
 
@@ -39,7 +62,7 @@ class Gated(Numbers):
 
     def __init__(self, size, behind):
         super().__init__(size)
-        self.behind, self.gate = frozenset(behind), mp.Event()
+        self.behind, self.gate = frozenset(behind), Gate()
 
     def __getitem__(self, i):
         if i in self.behind and not self.gate.wait(PATIENCE):
@@ -56,7 +79,7 @@ class Doomed(Numbers):
 
     def __init__(self, size, fatal):
         super().__init__(size)
-        self.fatal, self.now = fatal, mp.Event()
+        self.fatal, self.now = fatal, Gate()
 
     def __getitem__(self, i):
         if i == self.fatal:

@@ -3,6 +3,7 @@
 A pipe carries three numbers at a time, where in shared memory a task or the reply to it stands.
 No two workers share anything that could be locked, so a dead one holds up nobody.
 """
+import multiprocessing
 import os
 import pickle
 import signal
@@ -11,11 +12,16 @@ import weakref
 from contextlib import contextmanager, suppress
 from multiprocessing import connection
 
-from mini_loader_worker import BELL, Kind, Reply, parent_ends, work, wrapped
+from mini_loader_fetch import Kind
+from mini_loader_worker import BELL, GOODBYE, Reply, parent_ends, work, wrapped
 
-QUEUE = 64                    # tasks one worker holds at most: more could fill its pipe
+QUEUE = 256                   # tasks one worker holds at most: more could fill its pipe
 LIVENESS_CHECK = 1.0          # seconds of silence after which to ask whether workers live
 GRACE = 5.0                   # seconds that workers have to finish their batches at the end
+
+
+class TimedOut(RuntimeError):
+    """A slow worker. It is no reason to end the others: what it makes may still come."""
 
 
 # --- 1. One worker -----------------------------------------------------------------------------
@@ -24,15 +30,16 @@ class WorkerProcess:
     """The parent's side of one worker: its process, its own pipe, and what it owes.
 
     `tasks` are those it has not answered, slot number -> (Slot, Task), `given` how many it got
-    in this epoch. `state` is what an iterable dataset was at after its last reply.
+    in this epoch. `state` is what an iterable dataset was at after its last reply in this epoch;
+    `answered` says whether there was a reply at all, in any epoch.
     """
 
     def __init__(self, worker_id):
-        self.id, self.tasks, self.process = worker_id, {}, None
+        self.id, self.tasks, self.process, self.answered = worker_id, {}, None, False
         self.begin()
 
     def begin(self):
-        self.given, self.ended, self.answered, self.state = 0, False, False, None
+        self.given, self.ended, self.state = 0, False, None
 
     def note(self, reply):
         self.answered, self.ended = True, reply.kind is Kind.END
@@ -43,8 +50,11 @@ class WorkerProcess:
         self.pipe, theirs = context.Pipe()
         parent_ends.add(self.pipe)
         process = context.Process(target=work, args=(self.id, theirs, job), daemon=True)
-        process.start()
-        theirs.close()
+        try:
+            process.start()
+        finally:
+            theirs.close()
+            job.sent = None                    # a pickled dataset may be large
         self.process = process
 
     def send(self, slot, task):
@@ -53,16 +63,38 @@ class WorkerProcess:
         with suppress(OSError):
             self.pipe.send_bytes(BELL.pack(*slot.write(pickle.dumps(task))))
 
+    def leave(self):
+        """Ask the worker to end. To close the pipe is not enough: another child may hold it."""
+        with suppress(OSError):
+            self.pipe.send_bytes(GOODBYE)
+        self.pipe.close()
+
     def end(self, seconds=0.0):
         """Close the pipe, wait, kill what is left; how the process ended, in words."""
         self.pipe.close()
         if self.process is None:
             return "before"
-        self.process.join(seconds)
-        self.process.kill()
+        deadline = time.monotonic() + seconds
+        while alive(self.process) and (left := deadline - time.monotonic()) > 0:
+            self.process.join(min(left, 0.05))
+        if alive(self.process):
+            self.process.kill()
         self.process.join()
         code, self.process = self.process.exitcode, None
+        if code is None:
+            return "its exit code was taken by somebody else"
         return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+
+def alive(process):
+    """Whether a child lives. `is_alive` says so for ever of one whose exit code somebody else
+    has taken, or the kernel, where SIGCHLD is ignored.
+    """
+    try:
+        os.kill(process.pid, 0)
+    except OSError:
+        return False
+    return process.is_alive()
 
 
 # --- 2. All workers ----------------------------------------------------------------------------
@@ -71,14 +103,17 @@ class Pool:
     """The worker processes; each that dies is replaced, and its successor gets its tasks.
 
     `replies` holds what came and was not taken: number -> Reply. When nothing refers to a pool,
-    its processes end. RuntimeError if a worker dies once too often, or amid an iterable dataset
-    that cannot say where it was.
+    its processes end. RuntimeError if a worker dies once too often, or takes with it where an
+    iterable dataset was.
     """
 
     def __init__(self, loader, base_seed):
-        self.context, self.job = loader.multiprocessing_context, loader.job(base_seed)
+        self.context = loader.multiprocessing_context or multiprocessing.get_context()
+        self.job = loader.job(base_seed)
         self.slots, self.statistics = loader.slots, loader.statistics
         self.max_restarts, self.deaths, self.epoch = loader.max_restarts, 0, -1
+        self.persistent = loader.persistent_workers
+        self.in_turn = self.job.iterable and loader.in_order
         self.workers, self.replies = [], {}
         self.close = weakref.finalize(self, stop, self.workers, self.slots, os.getpid())
         for worker_id in range(loader.num_workers):
@@ -98,6 +133,8 @@ class Pool:
         """Whatever is raised inside, Ctrl-C too: who knows how far a message has got."""
         try:
             yield
+        except TimedOut:
+            raise
         except BaseException:
             self.kill()
             raise
@@ -117,10 +154,13 @@ class Pool:
     def worker_for_next(self):
         """The worker with the fewest tasks, or None if all have enough.
 
-        Iterable datasets take turns instead: which samples come depends on who is asked.
+        With iterable datasets they take turns, if batches are to be in order: which samples come
+        depends on who is asked.
         """
+        def load(worker):
+            return worker.given if self.in_turn else len(worker.tasks)
+
         able = [worker for worker in self.workers if not worker.ended]
-        load = (lambda worker: worker.given) if self.job.iterable else lambda w: len(w.tasks)
         least = min(able, key=load, default=None)
         return least if least and len(least.tasks) < QUEUE else None
 
@@ -131,18 +171,19 @@ class Pool:
         worker.send(slot, task)
 
     def collect(self, seconds):
-        """Wait until workers answer or die, not longer than `seconds`.
+        """Wait until workers answer or die, not longer than `seconds`; whether any did.
 
         A death closes the pipe, unless a process that the worker started still has it open:
         silence is a reason to ask.
         """
         asked = {worker.pipe: worker for worker in self.workers if worker.tasks}
-        ready = connection.wait(asked, min(seconds, LIVENESS_CHECK))
+        ready = connection.wait(asked, max(0.0, min(seconds, LIVENESS_CHECK)))
         for pipe in ready:
             self.receive(asked[pipe])
-        for worker in () if ready else asked.values():
-            if not worker.process.is_alive():
-                self.replace(worker)
+        dead = [] if ready else [one for one in asked.values() if not alive(one.process)]
+        for worker in dead:
+            self.replace(worker)
+        return bool(ready or dead)
 
     def receive(self, worker):
         """One reply, or the end of the pipe."""
@@ -176,7 +217,7 @@ class Pool:
     def check_restart(self, worker, how):
         """Count a death. If there must be no successor, close the pool and raise RuntimeError."""
         self.deaths += 1
-        lost = self.job.iterable and worker.answered and not worker.ended and worker.state is None
+        lost = self.lost_with(worker)
         if self.deaths <= self.max_restarts and not lost:
             return
         _, task = next(iter(worker.tasks.values()))
@@ -184,10 +225,22 @@ class Pool:
         what = "samples" if self.job.iterable else "indices"
         died = f"worker {worker.id} died ({how}) over batch {task.number}, {what}: {task.indices}"
         if lost:
-            raise RuntimeError(f"{died}, amid an IterableDataset, and where it was is lost; give "
-                               "the dataset state_dict and load_state_dict")
+            raise RuntimeError(f"{died}, {lost}")
         raise RuntimeError(f"{died}; deaths in this epoch: {self.deaths}, max_restarts: "
                            f"{self.max_restarts}; find the cause, or allow more")
+
+    def lost_with(self, worker):
+        """What a dead worker knew of an iterable dataset that nobody can tell a successor.
+
+        A stream that has come to its end is not lost, unless the worker was to begin it again.
+        """
+        if not self.job.iterable or not worker.answered:
+            return ""
+        if worker.given == len(worker.tasks) or worker.ended:
+            return self.persistent and ("between two epochs of an IterableDataset, and what it "
+                                        "kept from the last is lost; leave out persistent_workers")
+        return worker.state is None and ("amid an IterableDataset, and where it was is lost; give "
+                                         "the dataset state_dict and load_state_dict")
 
 
 def release(worker, slots):
@@ -201,7 +254,7 @@ def stop(workers, slots, pid):
     if os.getpid() != pid:                     # a forked child has collected its copy of the pool
         return
     for worker in workers:
-        worker.pipe.close()
+        worker.leave()
     deadline = time.monotonic() + GRACE
     for worker in workers:
         worker.end(max(0.0, deadline - time.monotonic()))

@@ -1,39 +1,28 @@
 """What a worker of mini_loader does: take a task, fetch its samples, leave the batch in the slot.
 
-The same fetchers serve `num_workers=0`, in the process that asks.
+Its parent knows it by its pipe alone: a place of a message each way, and end of file.
 """
-import enum
-import hashlib
-import itertools
 import os
 import pickle
-import random
 import signal
 import struct
-import sys
 import weakref
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from multiprocessing import reduction
 from typing import Any, NamedTuple
 
 import torch
 from torch._utils import ExceptionWrapper
-from torch.utils.data._utils import collate
 from torch.utils.data._utils import worker as torch_worker
 
-from mini_loader_slots import SharedFile, Slot, is_plain
+from mini_loader_fetch import Kind, batch_seed, fetcher, seed_everything
+from mini_loader_slots import SharedFile
 
-numpy = sys.modules.get("numpy")         # torch has imported it if it is installed
 BELL = struct.Struct("<qqq")   # all that a pipe carries: slot, offset and length of a message
+GOODBYE = b""                  # or nothing, when a worker is to leave
 PARENT_CHECK = 1.0             # seconds between two looks whether the parent lives
-TENSORS = collate.default_collate_fn_map   # type -> how default_collate makes a batch of it
 parent_ends = weakref.WeakSet()        # this process's ends of the pipes to all its workers
-
-
-class Kind(enum.Enum):
-    BATCH, ERROR, END = "batch", "error", "end"
 
 
 class Task(NamedTuple):
@@ -59,13 +48,14 @@ class Reply(NamedTuple):
 
 @dataclass
 class Job:
-    """What every worker of a loader is told once, at its start.
+    """What every worker of a loader is told once, at its start; `slot` is the kind of its slots.
 
     Under spawn and forkserver it goes over in a file: a pipe holds 64 KB, and to fill it for a
     reader that has been killed could block the parent for ever.
     """
 
     file: SharedFile
+    slot: type
     dataset: Any
     iterable: bool
     batched: bool
@@ -74,7 +64,7 @@ class Job:
     num_workers: int
     base_seed: int
     worker_init_fn: Any
-    sent: SharedFile | None = None         # open until the worker has it
+    sent: SharedFile | None = None         # while a worker starts
 
     def __reduce__(self):
         self.sent = SharedFile()
@@ -89,98 +79,16 @@ def job_in(sent):
         return Job(**pickle.load(file))
 
 
-# --- 1. Samples to a batch ---------------------------------------------------------------------
-
-class MapFetcher:
-    """Batches of a map-style dataset, from the indices that the parent sends."""
-
-    def __init__(self, job, collate_fn):
-        self.dataset, self.batched, self.collate_fn = job.dataset, job.batched, collate_fn
-
-    def __call__(self, indices):
-        """One batch; with `batched` False, `indices` is one index, and the batch its sample.
-
-        What a dataset raises gets a note of the index, of all if it fetches them at once.
-        StopIteration becomes RuntimeError: it would end the epoch without a word, as in torch.
-        """
-        samples, index = [], indices
-        try:
-            if self.batched and getattr(self.dataset, "__getitems__", None):
-                samples = self.dataset.__getitems__(indices)
-            else:
-                for index in indices if self.batched else [indices]:
-                    samples.append(self.dataset[index])
-        except StopIteration as error:
-            raise RuntimeError(f"the dataset raised StopIteration at index {index!r}; raise "
-                               "IndexError for an index that does not exist") from error
-        except Exception as error:
-            error.add_note(f"at index {index!r} of the dataset")
-            raise
-        return self.collate_fn(samples if self.batched else samples[0])
-
-
-class IterableFetcher:
-    """Batches of an iterable dataset: the next samples of one iterator. Kind.END after the last."""
-
-    def __init__(self, job, collate_fn):
-        self.samples, self.ended = iter(job.dataset), False
-        self.batched, self.collate_fn, self.drop_last = job.batched, collate_fn, job.drop_last
-
-    def __call__(self, size):
-        """The next `size` samples, fewer at the end; without batches, `size` is 1."""
-        samples = [] if self.ended else list(itertools.islice(self.samples, size))
-        self.ended = len(samples) < size
-        if not samples or (self.drop_last and self.ended):
-            return Kind.END
-        return self.collate_fn(samples if self.batched else samples[0])
-
-
-def fetcher(job, collate_fn):
-    return (IterableFetcher if job.iterable else MapFetcher)(job, collate_fn)
-
-
-# --- 2. Randomness -----------------------------------------------------------------------------
-
-def batch_seed(base_seed, epoch, number):
-    """63 bits that belong to one batch, whoever makes it and however often.
-
-    Batches count from 0. A stream, the iterator of an iterable dataset, has a number below.
-    """
-    digest = hashlib.blake2b(struct.pack("<qqq", base_seed, epoch, number), digest_size=8)
-    return int.from_bytes(digest.digest(), "little") >> 1
-
-
-def seed_everything(seed):
-    """Seed `random`, torch's CPU generator and, if it is installed, NumPy's global one."""
-    random.seed(seed)
-    torch.default_generator.manual_seed(seed)
-    if numpy:
-        numpy.random.seed(seed % 2**32)
-
-
-@contextmanager
-def seeded(seed):
-    """Inside, what `seed_everything` does; afterwards the generators are as they were before."""
-    before = random.getstate(), torch.get_rng_state(), numpy and numpy.random.get_state()
-    seed_everything(seed)
-    try:
-        yield
-    finally:
-        random.setstate(before[0])
-        torch.set_rng_state(before[1])
-        if numpy:
-            numpy.random.set_state(before[2])
-
-
-# --- 3. A worker's life ------------------------------------------------------------------------
+# --- 1. The process ----------------------------------------------------------------------------
 
 def work(worker_id, pipe, job):
-    """Answer tasks until the parent closes the pipe or dies: the target of a worker process."""
+    """Answer tasks until the parent says goodbye or dies: the target of a worker process."""
     prepare_process()
+    job.slot.prepare_process()
     worker, slots = Worker(worker_id, job), {}
     with suppress(EOFError, ConnectionError):
         for number, offset, length in bells(pipe):
-            slot = slots.setdefault(number, Slot(job.file, number))
+            slot = slots.setdefault(number, job.slot(job.file, number))
             pipe.send_bytes(BELL.pack(*worker.answer(slot.read(offset, length), slot)))
 
 
@@ -191,22 +99,25 @@ def prepare_process():
     for end in parent_ends:             # inherited by fork: the death of the parent, and of older
         end.close()                     # workers, would not show while somebody holds these
     torch.set_num_threads(1)
-    if TENSORS[torch.Tensor] is collate.collate_tensor_fn:   # torch's makes a file for each batch
-        TENSORS[torch.Tensor] = stack
 
 
 def bells(pipe):
-    """What comes through the pipe; ends when the parent has died though its end is still open.
+    """What comes through the pipe, up to a goodbye or the death of the parent.
 
-    That is so if another process inherited it; else receiving raises EOFError.
+    Its death is end of file, EOFError, or a new parent: another child of it may hold its end.
     """
     parent = os.getppid()
     while True:
         while not pipe.poll(PARENT_CHECK):
             if os.getppid() != parent:
                 return
-        yield BELL.unpack(pipe.recv_bytes())
+        bell = pipe.recv_bytes()
+        if bell == GOODBYE:
+            return
+        yield BELL.unpack(bell)
 
+
+# --- 2. A worker's life ------------------------------------------------------------------------
 
 class Worker:
     """What a worker remembers between two tasks."""
@@ -244,7 +155,7 @@ class Worker:
     def introduce(self):
         """What `get_worker_info()` says, and `worker_init_fn`; again if that raises."""
         job, seed = self.job, self.job.base_seed + self.id
-        torch_worker._worker_info = torch_worker.WorkerInfo(
+        torch_worker._worker_info = torch_worker.WorkerInfo(    # not public, and there is no other
             id=self.id, num_workers=job.num_workers, seed=seed, dataset=job.dataset)
         seed_everything(seed)
         if job.worker_init_fn is not None:
@@ -255,36 +166,25 @@ class Worker:
         """A new epoch: an iterable dataset begins, or goes on where a dead worker's was."""
         if task.state is not None:
             self.job.dataset.load_state_dict(task.state)
-        seed_everything(batch_seed(self.job.base_seed, task.epoch, -1 - self.id))
-        in_place = (self.job.collate_fn is collate.default_collate
-                    and TENSORS[torch.Tensor] in (stack, collate.collate_tensor_fn))
-        self.fetch = fetcher(self.job, self.collate if in_place else self.job.collate_fn)
+        seed = batch_seed(self.job.base_seed, task.epoch, -1 - self.id)
+        self.fetch = fetcher(self.job, self.collate, seed)
         self.epoch = task.epoch
 
     def collate(self, samples):
-        """`default_collate`, but tensors are stacked where the batch is to lie."""
-        here = partial(stack, empty=self.slot.empty)
-        return collate.collate(samples, collate_fn_map={**TENSORS, torch.Tensor: here})
-
-
-def stack(batch, *, collate_fn_map=None, empty=None):
-    """As torch.utils.data._utils.collate.collate_tensor_fn, in memory from `empty`, if given."""
-    first = batch[0]
-    if not is_plain(first):
-        return collate.collate_tensor_fn(batch, collate_fn_map=collate_fn_map)
-    shape, device = (len(batch), *first.shape), "meta" if empty else "cpu"
-    out = torch.empty(shape, dtype=first.dtype, device=device)
-    return torch.stack(batch, out=empty(out) if empty else out)
+        return self.slot.collate(self.job.collate_fn, samples)
 
 
 def wrapped(where):
     """The exception being handled as its type and its traceback in words.
 
-    An exception itself may not survive pickling; a type that does not becomes RuntimeError.
+    An exception itself may not survive pickling; a type that does not becomes RuntimeError. So
+    does StopIteration, which out of `next` would end the epoch without a word.
     """
     wrapper = ExceptionWrapper(where=where)
     try:
         pickle.dumps(wrapper.exc_type)
     except Exception:
+        wrapper.exc_type = RuntimeError
+    if issubclass(wrapper.exc_type, StopIteration):
         wrapper.exc_type = RuntimeError
     return wrapper

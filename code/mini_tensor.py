@@ -8,6 +8,7 @@ overlaps that are refused. It needs Python alone. In a clone of the book,
 import math
 import sys
 from itertools import product
+from numbers import Integral, Real
 from operator import add, mul, neg, sub
 
 from mini_tensor_layout import (
@@ -23,6 +24,7 @@ from mini_tensor_layout import (
     result_strides,
     shares_storage,
     unpack,
+    whole,
     wrap,
 )
 
@@ -35,14 +37,15 @@ class Tensor:
 
     `storage` is a list of floats, the one dtype here (torch.float64), which many tensors may
     share. Names and exception types are torch's, and so are the arguments without its options
-    (`alpha`, `dtype`, `memory_format`); nothing is accepted with a negative size. Comparisons and
-    `bool()` are left out: Python's own compare the objects. Made by `tensor`, `zeros`, `arange`.
+    (`alpha`, `dtype`, `memory_format`); nothing is accepted with a negative size. Comparisons are
+    left out: Python's own compare the objects. Made by `tensor`, `zeros`, `arange`.
 
     Source: torch/include/c10/core/TensorImpl.h:TensorImpl (storage_, sizes_and_strides_,
     storage_offset_).
     """
 
     __slots__ = ("_offset", "_storage", "_stride", "shape")
+    __array_ufunc__ = None              # so that numpy.int64(2) + x asks __radd__ below
 
     def __init__(self, storage, shape, stride, offset=0):
         self._storage = storage
@@ -102,6 +105,15 @@ class Tensor:
             raise TypeError("iteration over a 0-dim tensor; use item()")
         return (self.select(0, index) for index in range(self.shape[0]))
 
+    def __len__(self):
+        if not self.dim():
+            raise TypeError("len() of a 0-dim tensor; use item()")
+        return self.shape[0]
+
+    def __bool__(self):
+        """Whether the only element is not 0; RuntimeError as `item`."""
+        return self.item() != 0
+
     def __repr__(self):
         return (f"tensor({self.tolist()}, size={self.shape}, stride={self._stride}, "
                 f"offset={self._offset})")
@@ -112,9 +124,11 @@ class Tensor:
         """A view with any layout that stays inside the storage; every view below is made here.
 
         `storage_offset` None keeps this tensor's; RuntimeError for negative numbers or a cell
-        outside. Source: torch/include/ATen/native/Resize.h:checkInBoundsForStorage.
+        outside, TypeError for what is not an int.
+        Source: torch/include/ATen/native/Resize.h:checkInBoundsForStorage.
         """
-        offset = self._offset if storage_offset is None else storage_offset
+        size, stride = tuple(map(whole, size)), tuple(map(whole, stride))
+        offset = self._offset if storage_offset is None else whole(storage_offset)
         if len(size) != len(stride) or min((offset, *size, *stride)) < 0:
             raise RuntimeError(f"as_strided: size {size}, stride {stride}, offset {offset}: "
                                "give as many strides as sizes, none of them negative")
@@ -125,8 +139,8 @@ class Tensor:
         return Tensor(self._storage, size, stride, offset)
 
     def select(self, dim, index):
-        """One index of a dimension, which goes away: the offset moves. Raises IndexError."""
-        dim = wrap(dim, self.dim())
+        """One index of a dimension, which goes away: the offset moves. IndexError, TypeError."""
+        dim, index = wrap(dim, self.dim()), whole(index)
         size, step = self.shape[dim], self._stride[dim]
         if not -size <= index < size:
             raise IndexError(f"index {index} is out of bounds for dimension {dim}, size {size}")
@@ -151,7 +165,7 @@ class Tensor:
         """The view that ints, slices, None and `...` select, one after the other.
 
         Lists and tensors as indices are not in this lesson: IndexError. In torch they copy, but
-        for a 0-dim integer tensor.
+        for a 0-dim integer tensor. Behind a second `...`, where torch ignores a slice, IndexError.
         Source: torch/include/ATen/TensorIndexing.h:handleDimInMultiDimIndexing.
         """
         index = index if isinstance(index, tuple) else (index,)
@@ -160,7 +174,7 @@ class Tensor:
             raise IndexError(f"{used} indices for a tensor of dimension {self.dim()}")
         view, dim = self.as_strided(self.shape, self._stride), 0    # x[...] is new, not x
         for item in index:
-            if isinstance(item, int) and not isinstance(item, bool):
+            if isinstance(item, Integral) and not isinstance(item, bool):
                 view = view.select(dim, item)
                 continue
             if isinstance(item, slice):
@@ -246,7 +260,7 @@ class Tensor:
         """The last two dimensions exchanged; RuntimeError if there is only one."""
         if self.dim() == 1:
             raise RuntimeError("mT takes matrices or batches of them, not 1 dimension")
-        return self.transpose(-2, -1) if self.dim() else self.T
+        return self.transpose(-2, -1) if self.dim() else self
 
     def squeeze(self, dim=None):
         """Without the dimensions of size 1, or without `dim` if its size is 1; IndexError."""
@@ -372,10 +386,11 @@ class Tensor:
     def sum(self, dim=None, keepdim=False):
         """The sum over one dimension, several or (None, or none named) all; row-major result.
 
-        Raises IndexError, RuntimeError for a dimension named twice.
+        Raises IndexError, TypeError, RuntimeError for a dimension named twice.
         """
         every, named = list(range(self.dim())), () if dim is None else dim
-        dims = [wrap(d, self.dim()) for d in ([dim] if isinstance(dim, int) else named)] or every
+        named = named if isinstance(named, (tuple, list)) else (named,)
+        dims = [wrap(d, self.dim()) for d in named] or every
         if len(set(dims)) < len(dims):
             raise RuntimeError(f"sum: a dimension occurs twice in {dim}")
         kept, summed = [d for d in every if d not in dims], [d for d in every if d in dims]
@@ -503,8 +518,8 @@ def without(sequence, place):
 
 
 def number(value):
-    """`value` as a float; TypeError unless it is an int or a float."""
-    if isinstance(value, (int, float)):
+    """`value` as a float; TypeError unless it is a real number: int, float, numpy.float32."""
+    if isinstance(value, Real):
         return float(value)
     raise TypeError(f"expected a number or a Tensor, not {type(value).__name__}")
 

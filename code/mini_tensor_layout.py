@@ -4,6 +4,7 @@ Pure functions of sizes, strides and offsets; no element is read here. `operand`
 `shape`, `stride()`, `storage_offset()`, `untyped_storage()`, `numel()` and `is_contiguous()`.
 """
 from math import prod
+from numbers import Integral
 
 # --- 1. Strides that pack elements without a gap -----------------------------------------------
 
@@ -180,16 +181,24 @@ def assert_no_partial_overlap(output, operand):
 
 # --- 4. Arguments ------------------------------------------------------------------------------
 
+def whole(value):
+    """An integer of any type as an int; TypeError for a bool, and for a float even if it is 2.0."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    raise TypeError(f"expected an int, not {value!r}")
+
+
 def unpack(sizes):
-    """The sizes of `view(2, 3)` or of `view((2, 3))`; TypeError if none are given."""
+    """The sizes of `view(2, 3)` or of `view((2, 3))`; TypeError if none or no ints are given."""
     if not sizes:
         raise TypeError("give sizes: several ints, or one tuple")
-    return tuple(sizes[0]) if isinstance(sizes[0], (tuple, list)) else sizes
+    one = len(sizes) == 1 and isinstance(sizes[0], (tuple, list))
+    return tuple(map(whole, sizes[0] if one else sizes))
 
 
 def wrap(dim, ndim):
-    """`dim` counted from the left; IndexError. A 0-dim tensor has dimensions 0 and -1."""
-    ndim = max(ndim, 1)
+    """`dim` counted from the left; TypeError, IndexError. A 0-dim tensor has dims 0 and -1."""
+    dim, ndim = whole(dim), max(ndim, 1)
     if not -ndim <= dim < ndim:
         raise IndexError(f"dimension {dim} is out of range: -{ndim} to {ndim - 1}")
     return dim % ndim

@@ -8,7 +8,7 @@ are written with Variables, so a backward pass can be recorded like other arithm
 import math
 from operator import add, mul, neg, sub
 
-from pytorch_deep_dive import divide, exp, log, power, sigmoid
+from pytorch_deep_dive import divide, exp, log, power, power_by_number, sigmoid
 from variable_engine import AccumulateGrad, Node, grad_mode, recording, run
 
 __all__ = ["Variable", "grad", "grad_mode"]
@@ -76,13 +76,13 @@ class Variable:
         return record("Div", self, other)
 
     def __pow__(self, other):
-        return record("Pow", self, other)
+        return record("Pow" if isinstance(other, Variable) else "PowNumber", self, other)
 
     def __rsub__(self, other):
         return record("Sub", other, self)
 
     def __rtruediv__(self, other):
-        return record("Div", other, self)
+        return record("Reciprocal", self) * other              # two nodes, as in torch
 
     def __rpow__(self, other):
         return record("Pow", other, self)
@@ -124,7 +124,8 @@ class Variable:
     def register_hook(self, hook):
         """Call hook(gradient) before the node of this value runs; what it returns replaces it.
 
-        Returns a function that removes the hook. RuntimeError unless a gradient is required.
+        Returns a function that removes the hook. RuntimeError unless a gradient is required; the
+        pass raises TypeError if the hook returns anything but a Variable or None.
         """
         return attach(start(self).pre_hooks, hook)
 
@@ -135,10 +136,23 @@ class Variable:
         """
         node = start(self)
         if not (self.is_leaf or node.retain_hooks):
-            node.retain_hooks.append(self.accumulate)
+            node.retain_hooks.append(self.retain)
+
+    def retain(self, g):
+        self.grad = g.own() if self.grad is None else self.grad + g
 
     def accumulate(self, g):
-        self.grad = g if self.grad is None else self.grad + g
+        """Add to the `grad` of a leaf: in place, unless the pass is recorded."""
+        if self.grad is None:
+            self.grad = g.own()
+        elif recording[-1]:
+            self.grad = self.grad + g
+        else:
+            self.grad.add_(g)
+
+    def own(self):
+        """Another handle of the same history, with a storage of its own."""
+        return Variable(self.data, node=self.edge)
 
     def register_post_accumulate_grad_hook(self, hook):
         """Call hook(leaf) each time after a gradient was added to the leaf's `grad`."""
@@ -166,18 +180,28 @@ def relu(x):
     return 0.0 if x < 0 else x
 
 
+def mask(g, y):
+    """torch: threshold_backward. A product would be nan where g is infinite."""
+    return 0.0 if y <= 0 else g
+
+
 # Per operation: what it computes, and for each operand which values its gradient needs (a, b the
 # operands, y the result) and the gradient. Source: tools/autograd/derivatives.yaml.
 RULES = {
     "Add": (add, ("", lambda g: g), ("", lambda g: g)),
     "Sub": (sub, ("", lambda g: g), ("", lambda g: -g)),
     "Mul": (mul, ("b", lambda g, b: g * b), ("a", lambda g, a: g * a)),
+    "Reciprocal": (lambda x: divide(1.0, x), ("y", lambda g, y: -g * (y * y))),
     "Div": (divide, ("b", lambda g, b: g / b), ("ab", lambda g, a, b: -g * ((a / b) / b))),
     "Pow": (power,
             ("ab", lambda g, a, b: g * (b * a ** (b - 1)) if b.data else Variable(0.0)),
             ("aby", lambda g, a, b, y: g * 0.0 if a.data == 0 <= b.data else g * (y * a.log()))),
+    "PowNumber": (power_by_number,
+                  ("ab", lambda g, a, b: g * (b * a ** (b.data - 1)) if b.data else Variable(0.0)),
+                  ("", None)),                                 # a number: nothing flows there
     "Neg": (neg, ("", lambda g: -g)),
-    "Relu": (relu, ("y", lambda g, y: Variable(0.0) if y.data <= 0 else g)),
+    "Relu": (relu, ("y", lambda g, y: record("Mask", g, y))),
+    "Mask": (mask, ("b", lambda g, b: record("Mask", g, b)), ("", lambda g: Variable(0.0))),
     "Tanh": (math.tanh, ("y", lambda g, y: g * (1 - y * y))),
     "Sigmoid": (sigmoid, ("y", lambda g, y: g * ((1 - y) * y))),
     "Exp": (exp, ("y", lambda g, y: g * y)),
@@ -203,6 +227,8 @@ def record(name, *operands, into=None):
         into.storage.value, into.storage.version = value, into.storage.version + 1
     if node:
         node.save({"y": into}.items())
+        if into.node:                                          # retain_grad follows the value
+            node.retain_hooks, into.node.retain_hooks = into.node.retain_hooks, []
         into.node = node
     return into
 
@@ -215,8 +241,7 @@ def overwrite(handle, name, *others):
     if recording[-1] and handle.is_leaf and handle.requires_grad:
         raise RuntimeError("a leaf that requires a gradient cannot be changed in place; "
                            "use grad_mode(False), or work on a copy")
-    before = Variable(handle.data, node=handle.node)           # a copy: torch saves self.clone()
-    return record(name, before, *others, into=handle)
+    return record(name, handle.own(), *others, into=handle)    # torch saves self.clone()
 
 
 # ---- 3. Derivatives as values -----------------------------------------------------------------

@@ -1,6 +1,7 @@
 """The engine of variable.py: what nodes save, and the order in which they run.
 
-Nodes know other nodes and what they saved. A gradient is anything that can be added.
+Nodes know other nodes and what they saved. A gradient is anything that can be added; here it
+is a Variable.
 """
 import heapq
 import itertools
@@ -139,22 +140,25 @@ def run(root, gradient, keep_graph, create_graph, capture=None):
     with grad_mode(create_graph):
         while ready:
             node = heapq.heappop(ready)[-1]
-            g = hooked(node, arrived.pop(node))
+            g, runs = arrived.pop(node), capture is None or any(e in wanted for e in node.edges)
+            after = hooked(node, g)
             if capture is not None and node in capture:
-                capture[node] = g
-            if capture is None or any(edge in wanted for edge in node.edges):
-                for edge, share in node.apply(g, wanted):
-                    arrived[edge] = arrived[edge] + share if edge in arrived else share
-                    waiting[edge] -= 1
-                    if not waiting[edge]:
-                        heapq.heappush(ready, (-edge.number, next(pushed), edge))
-                if not keep_graph:
-                    node.release()
+                capture[node] = g if runs else after           # as torch: from before the hooks
+            for edge, share in node.apply(after, wanted) if runs else ():
+                arrived[edge] = arrived[edge] + share if edge in arrived else share
+                waiting[edge] -= 1
+                if not waiting[edge]:
+                    heapq.heappush(ready, (-edge.number, next(pushed), edge))
+            if runs and not keep_graph:
+                node.release()
 
 
 def hooked(node, g):
     """The gradient after the hooks on this value, as they were added; retain_grad comes last."""
     for hook in [*node.pre_hooks, *node.retain_hooks]:
         returned = hook(g)
+        if not isinstance(returned, (type(g), type(None))):
+            raise TypeError(f"a hook returned {type(returned).__name__}; "
+                            f"return {type(g).__name__}, or None to change nothing")
         g = g if returned is None else returned
     return g

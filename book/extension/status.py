@@ -9,6 +9,7 @@ from sphinx.transforms import SphinxTransform
 from book.extension.bilingual import raw, spans
 from book.extension.card_html import CLAIM_KINDS, KINDS, both
 from book.extension.tables import table
+from book.pipeline.notebooks.on_device import REASONS
 from book.pipeline.status import status
 
 PAGE = "book/status"
@@ -37,6 +38,20 @@ def chapters(data: dict) -> str:
 def marked(data: dict) -> str:
     return table(["notebook", ("标签", "Tag"), ("第一行", "First line")],
                  [[row["file"], row["tag"], row["line"]] for row in data["marked"]])
+
+
+def devices(data: dict) -> str:
+    """How many cells of each notebook compute on the reader's device, and why the others do not."""
+    rows = []
+    for row in data["devices"]:
+        why = [(f"{REASONS[tag][0]}（{count}）", f"{REASONS[tag][1]} ({count})")
+               for tag, count in row["cpu"].items()]
+        rows.append([row["file"], row["device"], sum(row["cpu"].values()),
+                     ("；".join(zh for zh, _ in why), "; ".join(en for _, en in why))])
+    total = [sum(row[column] for row in rows) for column in (1, 2)]
+    rows.append([("合计", "Total"), *total, ""])
+    return table(["notebook", ("在设备上", "On the device"), ("在 CPU 上", "On the CPU"),
+                  ("为什么在 CPU 上", "Why on the CPU")], rows)
 
 
 def cuda(data: dict) -> str:
@@ -146,6 +161,7 @@ def errata(data: dict) -> str:
 
 # heading id -> what stands below its text
 TABLES = {"versions": versions, "chapters": chapters, "pinned-and-cuda-only-cells": marked,
+          "cells-on-the-device": devices,
           "cuda-record": cuda, "other-versions-of-torch": other_versions,
           "records": records,
           "measurements": measured, "errata": errata}

@@ -2,12 +2,16 @@
 
     python -m book.pipeline.cuda_run                 which claims hold on this GPU?
     python -m book.pipeline.cuda_run --record        also store the result for the status page
-    python -m book.pipeline.cuda_run --device cpu    rehearse where there is no GPU
+    python -m book.pipeline.cuda_run --device rehearsal   without a GPU: on a device made for that
+    python -m book.pipeline.cuda_run --device cpu    without a GPU: only that everything runs
 
-Needs torch and PyYAML; no make, no network, no Jupyter. A cell whose package is not installed is
-listed as not run. Cells tagged `pinned-torch` are run, and compared under the pinned torch and
-Python only; those tagged `cuda` differ on a GPU by intent and are run. Of the cards, proofs that
-need a processor or a GPU are run. What is not done after 7 minutes has failed.
+Notebooks run under nbval, with BOOK_DEVICE set, so that their tensors live on the device. What
+nbval needs and is not installed goes into `.venv-cuda`, which sees the packages of the current
+environment; without a network, notebooks are run by a plain runner that needs torch and PyYAML
+only and lists a cell whose package is absent as not run. Cells tagged `pinned-torch` are run, and
+compared under the pinned torch and Python only; those tagged `cuda` differ on a GPU by intent and
+are run, as are those tagged `rehearsal` on that device. Of the cards, proofs that need a processor
+or a GPU are run. What is not done after 7 minutes has failed.
 
 Exit status: 0 nothing failed, 1 something failed, 2 it could not run.
 """
@@ -22,7 +26,7 @@ import platform
 import re
 import sys
 import time
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,8 +35,8 @@ from typing import Any
 
 from book.pipeline import records
 from book.pipeline.cards.book import Book, Card, load
-from book.pipeline.notebooks import runner
-from book.pipeline.notebooks.notebook import outputs_are_pinned_here
+from book.pipeline.notebooks import on_device, rehearsal, runner, under_nbval
+from book.pipeline.notebooks.notebook import ENVIRONMENT, outputs_are_pinned_here
 from book.pipeline.notebooks.runner import NOT_BEGUN, Finding, known_packages
 from book.pipeline.paths import NOTEBOOKS, RESULTS, ROOT, write_atomic
 from book.pipeline.proofs.forks import Outcome, Trials, TrialsError
@@ -79,7 +83,7 @@ def machine(device: str) -> dict[str, str | None]:
 
     Raises CannotRunError where there is no torch, or no GPU and one is asked for.
     """
-    if device == "cpu":
+    if device != "cuda":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""  # for the processes of notebooks and proofs too
     try:
         import torch
@@ -88,7 +92,7 @@ def machine(device: str) -> dict[str, str | None]:
                              "Python: make test-cuda PYTHON=…") from None
     if device == "cuda" and not torch.cuda.is_available():
         raise CannotRunError(f"torch {torch.__version__} sees no CUDA device; to rehearse the run "
-                             "on the CPU: python -m book.pipeline.cuda_run --device cpu")
+                             "without one: make test-cuda DEVICE=rehearsal")
     return {"gpu": torch.cuda.get_device_name() if device == "cuda" else None,
             "torch": torch.__version__, "cuda": torch.version.cuda,
             "python": platform.python_version()}
@@ -123,10 +127,24 @@ def _prove(card: Card, prover: Prover, place: str, result: Proved) -> None:
         result.proved += 1
 
 
-def run(root: Path, gpu: bool, workers: int) -> dict[str, Any]:
-    """Run everything below `root`, saying how each notebook went: {cells, failed, not_run, cards}.
+def environment(device: str) -> dict[str, str]:
+    """Variables for the processes of notebooks: their tensors live on `device`.
 
-    `failed` and `not_run` hold Findings. Raises CannotRunError where nothing can be read.
+    Raises CannotRunError where the rehearsal device cannot be built.
+    """
+    if device != rehearsal.NAME:
+        return {**os.environ, **ENVIRONMENT, "BOOK_DEVICE": device}
+    try:
+        return {**os.environ, **ENVIRONMENT, **rehearsal.environment()}
+    except rehearsal.CannotBuildError as error:
+        raise CannotRunError(str(error)) from None
+
+
+def run(root: Path, device: str, workers: int, python: str | None = None) -> dict[str, Any]:
+    """Run everything below `root`: {runner, cells, failed, not_run, cards}.
+
+    `python` has nbval; without it, notebooks are run by the plain runner, which says how each
+    went. `failed` and `not_run` hold Findings. Raises CannotRunError where nothing can be read.
     """
     book, problems = load(root, schema=jsonschema is not None)
     if problems:
@@ -134,18 +152,25 @@ def run(root: Path, gpu: bool, workers: int) -> dict[str, Any]:
     paths = list(notebook_files(root))
     if not paths:
         raise CannotRunError(f"no notebook lies in {' or '.join(NOTEBOOKS)} of {root}")
-    end, run_only = time.monotonic() + SECONDS, not_compared(gpu)
+    variables, end = environment(device), time.monotonic() + SECONDS
     with Trials(lanes=workers) as trials, ThreadPoolExecutor(workers) as pool:
-        notebooks = [pool.submit(runner.run, path, path.relative_to(root).as_posix(),
-                                 run_only, end) for path in paths]
-        proofs = _submit_proofs(pool, book, gpu, end, trials)
+        if python:
+            notebooks = [pool.submit(under_nbval.run, python, [str(path) for path in paths],
+                                     workers, SECONDS, variables)]
+        else:
+            run_only = on_device.not_compared(device, outputs_are_pinned_here())
+            notebooks = [pool.submit(runner.run, path, path.relative_to(root).as_posix(),
+                                     run_only, end, variables) for path in paths]
+        proofs = _submit_proofs(pool, book, device == "cuda", end, trials)
         try:
             for done in as_completed(notebooks):
-                print(done.result(), flush=True)
+                if not python:
+                    print(done.result(), flush=True)
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)  # what is under way ends, no more begins
             raise
-    return _together([job.result() for job in notebooks], [job.result() for job in proofs])
+    return {"runner": "nbval" if python else "plain",
+            **_together([job.result() for job in notebooks], [job.result() for job in proofs])}
 
 
 def notebook_files(root: Path) -> Iterator[Path]:
@@ -162,17 +187,11 @@ def _submit_proofs(pool: ThreadPoolExecutor, book: Book, gpu: bool, end: float,
     return [pool.submit(prove, cards, gpu, end, trials) for cards in chapters if cards]
 
 
-def not_compared(gpu: bool) -> Set[str]:
-    """Tags of cells that are run here and not compared."""
-    pinned = set() if outputs_are_pinned_here() else {"pinned-torch"}
-    return pinned | ({"cuda"} if gpu else set())
-
-
-def _together(notebooks: list[runner.Result], proofs: list[Proved]) -> dict[str, Any]:
+def _together(notebooks: list[Any], proofs: list[Proved]) -> dict[str, Any]:
     both = [*notebooks, *proofs]
     return {"cells": sum(book.cells for book in notebooks),
             "failed": [finding for book in notebooks for finding in book.failed],
-            "not_run": [finding for part in both for finding in part.not_run],
+            "not_run": [finding for part in both for finding in getattr(part, "not_run", [])],
             "cards": {"proved": sum(part.proved for part in proofs),
                       "failed": [finding for part in proofs for finding in part.failed]}}
 
@@ -187,9 +206,10 @@ def report(facts: dict[str, str | None], result: dict[str, Any], seconds: float)
         print(f"NOT RUN {finding}")
     if jsonschema is None:
         print("cards were not checked against their schema: jsonschema is not installed")
-    print(f"{facts['gpu'] or 'CPU'}, torch {facts['torch']}, Python {facts['python']}: "
-          f"{result['cells']} cells, {result['cards']['proved']} cards proved, "
-          f"{len(result['not_run'])} not run, {len(failed)} failures, {seconds:.0f} s")
+    print(f"{facts['gpu'] or 'no GPU'}, {result['runner']}, torch {facts['torch']}, "
+          f"Python {facts['python']}: {result['cells']} cells, "
+          f"{result['cards']['proved']} cards proved, {len(result['not_run'])} not run, "
+          f"{len(failed)} failures, {seconds:.0f} s")
     return len(failed)
 
 
@@ -208,10 +228,11 @@ def main(argv: list[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     started = time.monotonic()
     try:
-        if options.device == "cpu" and options.record:
-            raise CannotRunError("a rehearsal on the CPU is not recorded; leave out --record")
+        if options.device != "cuda" and options.record:
+            raise CannotRunError("a rehearsal is not recorded; leave out --record")
         facts = machine(options.device)
-        result = run(options.root, options.device == "cuda", options.workers)
+        python = under_nbval.python_with_jupyter(ROOT / ".venv-cuda")
+        result = run(options.root, options.device, options.workers, python)
     except CannotRunError as error:
         print(f"test-cuda: {error}", file=sys.stderr)
         return 2
@@ -224,7 +245,7 @@ def main(argv: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m book.pipeline.cuda_run", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
+    parser.add_argument("--device", choices=["cuda", "cpu", rehearsal.NAME], default="cuda")
     parser.add_argument("--record", type=Path, nargs="?", const=RECORD, metavar="FILE",
                         help="store the result, by default for the status page")
     parser.add_argument("--workers", type=int, default=min(os.cpu_count() or 1, 8),

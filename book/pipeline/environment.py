@@ -1,7 +1,8 @@
 """Set up `.venv` and the npm packages; run by the Makefile with the system's Python.
 
     python3 book/pipeline/environment.py site    what building the site needs
-    python3 book/pipeline/environment.py full    also torch and what the tests need
+    python3 book/pipeline/environment.py lab     what reading the notebooks in JupyterLab needs
+    python3 book/pipeline/environment.py full    all of it, and what the tests need
 
 Only the standard library is used here, in a syntax that Python 3.6 reads too, so that it can say
 which Python is needed. Done work is remembered by the digest of the files that ask for it, so a
@@ -17,7 +18,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
-SUPPORTED = ((3, 11), (3, 13))
+OLDEST = (3, 11)
+NEWEST_TRIED = (3, 13)  # a newer Python is taken, with a line of warning
+WANTED = {"site": "requirements-site.txt", "lab": "requirements-lab.txt",
+          "full": "requirements.txt"}
 
 
 def stop(message):
@@ -25,20 +29,24 @@ def stop(message):
 
 
 def check_python():
-    """Exit with one line unless this Python can carry the book."""
+    """Exit with one line where this Python is too old; say so where it is newer than was tried."""
     version = tuple(sys.version_info[:2])
-    if not SUPPORTED[0] <= version <= SUPPORTED[1]:
-        stop(f"Python 3.11, 3.12 or 3.13 is needed, and {sys.executable} is "
-             f"{version[0]}.{version[1]}; name another: make book PYTHON=python3.12")
+    here = f"{sys.executable} is {version[0]}.{version[1]}"
+    if version < OLDEST:
+        stop(f"Python 3.11 or newer is needed, and {here}; "
+             "name another: make book PYTHON=python3.13")
+    if version > NEWEST_TRIED:
+        print(f"setup: the book has been tried up to Python 3.13, and {here}; if something fails, "
+              "name another: make book PYTHON=python3.13", flush=True)
 
 
 def create_venv():
-    """A virtual environment at `.venv`, made anew when its Python is gone or not supported.
+    """A virtual environment at `.venv`, made anew when its Python is gone or too old.
 
     One that is there serves whichever Python runs this script: PYTHON= is named once only.
     """
     python = VENV / "bin" / "python"
-    ask = "import sys; sys.exit(not {} <= sys.version_info[:2] <= {})".format(*SUPPORTED)
+    ask = f"import sys; sys.exit(sys.version_info[:2] < {OLDEST})"
     if python.exists() and subprocess.run([str(python), "-c", ask], check=False).returncode == 0:
         return
     check_python()
@@ -66,8 +74,7 @@ def once(name, product, files, command, advice):
 
 def install_python_packages(requirements):
     """`requirements` file into .venv; TORCH_INDEX names another package index for torch."""
-    files = [ROOT / name for name in ("requirements-site.txt", "requirements.txt",
-                                      "constraints.txt")]
+    files = [ROOT / name for name in (*WANTED.values(), "constraints.txt")]
     command = [VENV / "bin" / "pip", "install", "--disable-pip-version-check", "--quiet",
                "--progress-bar", "on", "-r", requirements, "-c", "constraints.txt"]
     if os.environ.get("TORCH_INDEX"):
@@ -84,12 +91,13 @@ def install_npm_packages():
 
 
 def main():
-    if sys.argv[1:] not in (["site"], ["full"]):
-        stop("say what is wanted: site or full")
+    wanted = " ".join(sys.argv[1:])
+    if wanted not in WANTED:
+        stop("say what is wanted: site, lab or full")
     create_venv()
-    full = sys.argv[1] == "full"
-    install_python_packages("requirements.txt" if full else "requirements-site.txt")
-    install_npm_packages()
+    install_python_packages(WANTED[wanted])
+    if wanted != "lab":
+        install_npm_packages()
 
 
 if __name__ == "__main__":

@@ -28,13 +28,15 @@ from jupytext.myst import (
 
 from book.pipeline.cards import book as cards
 from book.pipeline.cards import rules
-from book.pipeline.notebooks import blanks
+from book.pipeline.notebooks import blanks, on_device
 from book.pipeline.paths import CHAPTERS, ROOT, relative
 from book.pipeline.text import marked_yaml, prose
 
 KEYS = {"markdown": {"lang", "tags", "fold"}, "code": {"tags", "predict", "alt", "complete"}}
 TAGS = {"markdown": set(),
-        "code": {"pinned-torch", "cuda", "nbval-ignore-output", "raises-exception", "setup"}}
+        "code": {"pinned-torch", "cuda", "nbval-ignore-output", "raises-exception", "setup",
+                 "rehearsal",
+                 *on_device.REASONS}}
 LANGS = ("zh", "en")
 FOLDS = ("source",)
 SEPARATOR = " · "
@@ -102,7 +104,8 @@ def lint_source(text: str) -> list[Finding]:
     if problems := list(_unreadable(text)):
         return problems
     cells = list(cells_of(text))
-    findings = [*_empty(text, cells), *_headings(cells), *_pairs(cells), *_blanks(cells)]
+    findings = [*_empty(text, cells), *_headings(cells), *_pairs(cells), *_blanks(cells),
+                *_device(cells)]
     for cell in cells:
         for rule in (_metadata, _neutral, _code):
             findings += rule(cell)
@@ -303,6 +306,14 @@ def _blanks(cells: list[Cell]) -> Iterator[Finding]:
     for cell, after in pairwise([*code, None]):
         texts = blanks.problems(cell.source, cell.meta, after and after.source)
         yield from ((cell.line, text) for text in texts)
+
+
+def _device(cells: list[Cell]) -> Iterator[Finding]:
+    """The first code cell of a section says where the tensors of the notebook live."""
+    first = next((cell for cell in cells if cell.kind == "code"), None)
+    tags = first.meta.get("tags", []) if first else []
+    if "setup" in tags and (text := on_device.problem(first.source, tags)):
+        yield first.line, text
 
 
 def _headings(cells: list[Cell]) -> Iterator[Finding]:

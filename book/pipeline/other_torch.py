@@ -17,12 +17,12 @@ import re
 import subprocess
 import sys
 import time
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 from book.pipeline import records
-from book.pipeline.paths import RESULTS, ROOT, write_atomic
-from book.pipeline.suite.steps import NBVAL
+from book.pipeline.environment import WANTED
+from book.pipeline.notebooks import under_nbval
+from book.pipeline.paths import NOTEBOOKS, RESULTS, ROOT, write_atomic
 
 RECORD = RESULTS / "torch-versions.json"
 TORCH = re.compile(r"^torch==\S+", re.M)
@@ -36,7 +36,7 @@ def environment(version: str) -> Path:
         return python
     print(f"test-torch: installing torch {version} into {venv.name} …", flush=True)
     subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
-    for name in ("requirements-site.txt", "requirements.txt", "constraints.txt"):
+    for name in (*WANTED.values(), "constraints.txt"):
         text = (ROOT / name).read_text(encoding="utf-8")
         (venv / name).write_text(TORCH.sub(f"torch=={version}", text), encoding="utf-8")
     command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
@@ -51,18 +51,8 @@ def environment(version: str) -> Path:
 
 def run_notebooks(python: Path) -> dict:
     """{cells, failed: [notebook and cell]} of nbval over all notebooks."""
-    report = ROOT / "_build" / "other-torch.xml"
-    report.parent.mkdir(exist_ok=True)
-    report.unlink(missing_ok=True)  # of an earlier run
-    done = subprocess.run(
-        [str(python), "-m", "pytest", *NBVAL, "-n", "2", "--dist", "loadscope",
-         f"--junitxml={report}"], cwd=ROOT, check=False)
-    if not report.exists():
-        return {"cells": 0, "failed": [f"notebooks: pytest ended with {done.returncode}"]}
-    cases = list(ElementTree.parse(report).iter("testcase"))
-    failed = [f"{case.get('classname')} {case.get('name')}" for case in cases
-              if case.find("failure") is not None or case.find("error") is not None]
-    return {"cells": len(cases), "failed": failed}
+    result = under_nbval.run(str(python), NOTEBOOKS, workers=2)
+    return {"cells": result.cells, "failed": [finding.place for finding in result.failed]}
 
 
 def run_proofs(python: Path) -> dict:

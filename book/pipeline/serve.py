@@ -14,6 +14,7 @@ from pathlib import Path
 
 from book.pipeline.paths import SITE
 
+PORT = 8000
 
 class Handler(http.server.SimpleHTTPRequestHandler):
     extensions_map = http.server.SimpleHTTPRequestHandler.extensions_map | {
@@ -37,16 +38,17 @@ def served(folder: Path, handler: type[Handler] = Handler) -> Iterator[str]:
             server.shutdown()
 
 
-def refusal(port: int, error: Exception) -> str:
-    """Why a port cannot be had, and which to try."""
+def refusal(port: int, error: Exception, name: str = "serve", usual: int = PORT) -> str:
+    """Why a command cannot have a port, and which to try."""
+    target = "book" if name == "serve" else name
     if getattr(error, "errno", None) == errno.EADDRINUSE:
-        return f"serve: port {port} is in use; try `make book PORT={port + 1}`"
-    return f"serve: port {port} cannot be had ({error}); try `make book PORT=8000`"
+        return f"{name}: port {port} is in use; try `make {target} PORT={port + 1}`"
+    return f"{name}: port {port} cannot be had ({error}); try `make {target} PORT={usual}`"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="serve the built site on localhost")
-    parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--port", type=int, default=PORT)
     port = parser.parse_args().port
     if not (SITE / "index.html").exists():
         sys.exit("serve: no site in _build/html; run `make site`")

@@ -65,9 +65,9 @@ def pages(root: Path, out: Path, site: Path) -> None:
 def finish(root: Path, site: Path) -> None:
     """What the pages link, then what all of them share."""
     try:
-        downloads.write_notebooks(site, root, parse_toc_yaml(root / "_toc.yml"))
+        downloads.write(site, downloads.notebooks(root, parse_toc_yaml(root / "_toc.yml")))
+        downloads.write(site, downloads.exercises(root))
         downloads.write_code(site)
-        downloads.write_exercises(site, root)
     except FadeError as error:
         sys.exit(f"site: {error}")
     lean(site)

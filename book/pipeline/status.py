@@ -14,7 +14,7 @@ from book.pipeline import records
 from book.pipeline.cards import book as cards
 from book.pipeline.cards import report as card_report
 from book.pipeline.chapters import read as read_chapters
-from book.pipeline.notebooks import notebook
+from book.pipeline.notebooks import notebook, on_device
 from book.pipeline.paths import CHAPTERS, RESULTS, ROOT, relative
 
 MARKED = ("pinned-torch", "cuda", "nbval-ignore-output")
@@ -62,6 +62,17 @@ def marked_cells() -> list[dict[str, str]]:
     return rows
 
 
+def devices() -> list[dict[str, Any]]:
+    """Per notebook: its code cells on the reader's device, and on the CPU by reason."""
+    rows = []
+    for file in sorted(CHAPTERS.glob("*/*.ipynb")):
+        cells = notebook.code_cells(nbformat.read(file, 4))
+        found = on_device.summary([cell.source for cell in cells],
+                                  [cell.metadata.get("tags", []) for cell in cells])
+        rows.append({"file": relative(file), "device": found.pop("device", 0), "cpu": found})
+    return rows
+
+
 def documents() -> list[str]:
     """The pages of the book, in its order."""
     return list(parse_toc_yaml(ROOT / "_toc.yml"))
@@ -91,6 +102,7 @@ def status(root: Path = ROOT) -> dict[str, Any]:
     report = card_report.report(book)
     return {
         "versions": versions(), "chapters": chapters(report), "marked": marked_cells(),
+        "devices": devices(),
         "cards": report["total"], "errata": report["errata"], "claims": book.errata,
         "torch-versions": recorded("torch-versions"), "cuda": recorded("cuda"),
         "pages": recorded("pages"), "notebooks": recorded("notebooks"), "records": state(),

@@ -43,7 +43,7 @@ def refused(what, kind):
     raise Differs(f"{what}: expected {kind.__name__}; nothing was raised")
 
 
-# --- mini_loader_worker.py -------------------------------------------------------------------
+# --- mini_loader_fetch.py --------------------------------------------------------------------
 
 class Many(list):
     """A dataset that gives many samples at once."""
@@ -133,10 +133,12 @@ class FakePool:
 
     def collect(self, seconds):
         time.sleep(0.002)
-        if self.arrivals:
-            number, kind = self.arrivals.pop(0)
+        arrived = self.arrivals[:1]
+        for number, kind in arrived:
             self.owed.remove(number)
             self.replies[number] = SimpleNamespace(kind=kind, value=f"reply {number}")
+        del self.arrivals[:1]
+        return bool(arrived)
 
     def close(self):
         self.closed += 1
@@ -235,6 +237,7 @@ class FakeWorker:
 
     def __init__(self, tasks=2, ended=False):
         self.id, self.ended, self.answered, self.state = 0, ended, True, {"at": 3}
+        self.given = tasks + 3
         self.log, self.process = [], None
         self.task = SimpleNamespace(number=0, indices=[0])
         self.tasks = {n: (f"slot {n}", FakeTask(n)) for n in range(tasks)}
@@ -264,6 +267,7 @@ def fake_pool(module, worker, max_restarts=3):
     pool.slots, pool.free = SimpleNamespace(give_back=lambda slot: pool.free.append(slot)), []
     pool.statistics = SimpleNamespace(restarts=0, resent=0)
     pool.max_restarts, pool.deaths, pool.workers, pool.replies = max_restarts, 0, [worker], {}
+    pool.persistent = False
     pool.close = lambda: worker.log.append("close")
     return pool
 
@@ -295,10 +299,12 @@ def check_real_death(module):
     import mini_loader_slots
     import mini_loader_worker as of_worker
     slots = mini_loader_slots.Slots(4)
-    job = of_worker.Job(slots.file, SlowAtFirst(range(12)), False, True, list, False, 2, 7, None)
+    job = of_worker.Job(slots.file, slots.kind, SlowAtFirst(range(12)), False, True, list, False,
+                        2, 7, None)
     loader = SimpleNamespace(multiprocessing_context=get_context("fork"), slots=slots,
                              statistics=SimpleNamespace(restarts=0, resent=0), num_workers=2,
-                             max_restarts=3, job=lambda seed: job)
+                             max_restarts=3, in_order=True, persistent_workers=False,
+                             job=lambda seed: job)
     pool = module.Pool(loader, 7)
     number = pool.begin()
     os.kill(pool.workers[0].process.pid, signal.SIGKILL)
@@ -375,15 +381,16 @@ def run_in_child(pipe, function, arguments):
 CHECKER = Checker(
     {"mini_loader": {"WithWorkers.dispatch": check_dispatch,
                      "WithWorkers.next_reply": check_next_reply},
-     "mini_loader_worker": {"MapFetcher.__call__": check_map_fetcher,
-                            "IterableFetcher.__call__": check_iterable_fetcher},
+     "mini_loader_fetch": {"MapFetcher.__call__": check_map_fetcher,
+                           "IterableFetcher.__call__": check_iterable_fetcher},
      "mini_loader_pool": {"Pool.replace": check_replace},
      "mini_loader_slots": {"Slot.reserve": check_reserve}},
     needs={"WithWorkers.next_reply": ["WithWorkers.dispatch"]},
-    imports={"mini_loader": ["mini_loader_worker.py", "mini_loader_pool.py",
-                             "mini_loader_slots.py"],
-             "mini_loader_worker": ["mini_loader_slots.py"],
-             "mini_loader_pool": ["mini_loader_worker.py", "mini_loader_slots.py"]},
+    imports={"mini_loader": ["mini_loader_arguments.py", "mini_loader_fetch.py",
+                             "mini_loader_worker.py", "mini_loader_pool.py",
+                             "mini_loader_slots.py", "mini_loader_lending.py"],
+             "mini_loader_pool": ["mini_loader_fetch.py", "mini_loader_worker.py",
+                                  "mini_loader_slots.py"]},
     run=apart)
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 A file of results names its columns and its tables; what it holds beside those are conditions:
 
-    {"machine": "…", "torch": "2.13.0", "threads": 1, "load": 0.1, "date": "2026-01-02",
+    {"machine": "…", "python": "3.11.7", "torch": "2.13.0", "threads": 1, "load": 0.1,
+     "date": "2026-01-02",
      "columns": [{"key": "ms", "zh": "毫秒", "en": "ms"}, …],
      "tables": {"copies": {"zh": "…", "en": "…", "rows": [{"zh": "…", "en": "…", "ms": 7.1}, …]}}}
 """
@@ -74,7 +75,8 @@ def number(value):
 def conditions(result):
     """One line: on what, with what and when it was measured."""
     threads = f"{result['threads']} thread{'s' if result['threads'] != 1 else ''}"
-    return (f"{result['machine']}; torch {result['torch']}, {threads}, "
+    python = f"Python {result['python']}, " if "python" in result else ""
+    return (f"{result['machine']}; {python}torch {result['torch']}, {threads}, "
             f"load {result['load']:.1f}, {result['date']}")
 
 

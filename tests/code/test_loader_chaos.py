@@ -29,9 +29,10 @@ from benchmarks import leftovers, report
 from benchmarks import loader_chaos as bench
 from book.pipeline.paths import ROOT
 from inside.recorded import Recorded
-from mini_loader_slots import Slots
+from mini_loader_lending import LentSlots
 from tests.helpers import loader_datasets
 
+pytestmark = pytest.mark.usefixtures("start_by_fork")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks in /proc for what stays")
 QUICK = bench.Fire(5, 0.01, 0.0005, 2)
 METHODS = ("fork", "forkserver", "spawn")
@@ -160,9 +161,9 @@ def frees_slots_early(monkeypatch):
         reply = whole(slots, number, offset, length)
         slots.free.append(slots.slots[number])
         return reply
-    whole = Slots.unpack
-    monkeypatch.setattr(Slots, "unpack", unpack)
-    monkeypatch.setattr(Slots, "give_back", lambda slots, slot: slots.lent.discard(slot.number))
+    whole = LentSlots.unpack
+    monkeypatch.setattr(LentSlots, "unpack", unpack)
+    monkeypatch.setattr(LentSlots, "give_back", lambda slots, slot: slots.lent.discard(slot.number))
 
 
 @pytest.mark.parametrize(("break_it", "fault"), [

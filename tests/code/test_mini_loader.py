@@ -19,6 +19,7 @@ import torch
 from torch.utils import data
 
 import mini_loader
+import mini_loader_lending
 import mini_loader_slots
 import mini_loader_tour
 import mini_loader_worker
@@ -30,7 +31,9 @@ from tests.helpers.depth import cases, depth
 from tests.helpers.loader_cases import SAMPLERS, AtOnceSampler, Case, same
 from tests.helpers.loader_datasets import At, Draws, Killing, Numbers, Raising, Sleeping, Stream
 
-pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")   # of torch's
+pytestmark = [pytest.mark.usefixtures("start_by_fork", "no_worker_stays"),
+              pytest.mark.filterwarnings("ignore:This DataLoader will create"),    # of torch's
+              pytest.mark.filterwarnings("ignore:num_workers=3, but")]
 
 METHODS = ["fork", *(pytest.param(method, marks=pytest.mark.slow)
                      for method in ("spawn", "forkserver"))]
@@ -48,14 +51,6 @@ def test_the_comparison_of_these_tests_sees_each_difference():
     assert not same({"a": 1, "b": 2}, {"b": 2, "a": 1})
     assert not same([1, 2], [1])
     assert not same(namedtuple("P", "x")(1), (1,))
-
-
-@pytest.fixture(autouse=True)
-def nothing_left_behind():
-    """No worker outlives a test."""
-    yield
-    gc.collect()
-    assert not multiprocessing.active_children()
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -124,8 +119,6 @@ def test_containers_and_layouts_arrive_as_from_torch(workers):
     for mine, expected in zip(ours, theirs, strict=True):
         assert mine.keys() == expected.keys()
         for key in mine:
-            if key in ("strided", "expanded") and workers:   # a copy has no gaps, as of clone()
-                expected[key] = expected[key].clone(memory_format=torch.contiguous_format)
             assert same(mine[key], expected[key]), key
 
 
@@ -160,7 +153,7 @@ def test_indices_too_long_for_a_pipe_and_many_tasks_at_once_do_not_block():
     batches = list(DataLoader(At(Sleeping(None, 0)), batch_sampler=huge * 2, num_workers=1,
                               prefetch_factor=4))
     assert [len(batch) for batch in batches] == [300_000, 20] * 2
-    many = DataLoader(At(Sleeping(None, 0), 4000), None, num_workers=1, prefetch_factor=4000)
+    many = DataLoader(At(Sleeping(None, 0), 4000), None, num_workers=1, prefetch_factor=256)
     assert list(many) == list(range(4000))
 
 
@@ -290,8 +283,9 @@ def test_slots_are_used_again_and_any_number_of_batches_can_be_held():
     assert [batch["x"][:, 0, 0, 0].tolist() for batch in batches] == [
         list(map(float, range(4 * n, 4 * n + 4))) for n in range(200)]
     in_slots = sum(lies_in_slots(batch["x"], loader) for batch in batches)
-    assert mini_loader.HELD <= in_slots <= mini_loader.HELD + 4
-    assert len(loader.slots.slots) <= mini_loader.HELD + 2 * 4
+    held = mini_loader_lending.HELD
+    assert held <= in_slots <= held + 4
+    assert len(loader.slots.slots) <= held + 2 * 4
     del batches
     gc.collect()
     assert len(loader.slots.free) == len(loader.slots.slots)
@@ -319,14 +313,14 @@ def test_labels_that_are_kept_do_not_keep_the_slot_of_the_images():
 def test_samples_are_stacked_where_the_batch_lies():
     copied = []
 
-    class Spy(mini_loader_slots.Slot):
+    class Spy(mini_loader_lending.TensorSlot):
         def place(self, tensor):
             before = self.used
             placed = super().place(tensor)
             copied.append(self.used - before)
             return placed
     worker = mini_loader_worker.Worker(0, DataLoader(Numbers(9, datasets.SHAPE), 3).job(0))
-    slots = mini_loader_slots.Slots(4)
+    slots = mini_loader_lending.LentSlots(4)
     slot = Spy(slots.file, slots.take().number)
     worker.introduce()
     try:
@@ -389,7 +383,8 @@ def test_an_error_that_cannot_be_pickled_arrives_in_words():
                         multiprocessing_context="fork"))
     assert "Local" in str(caught.value)
     with pytest.raises(RuntimeError, match="TwoArguments"):
-        list(DataLoader(At(Raising(2, datasets.TwoArguments("a", 1))), num_workers=1))
+        list(DataLoader(At(Raising(2, datasets.TwoArguments("a", 1))), num_workers=1,
+                        multiprocessing_context="fork"))  # the dataset could not be pickled
 
 
 def test_a_batch_that_cannot_be_pickled_or_unpickled_is_an_error_of_its_own():
@@ -413,17 +408,6 @@ def test_stop_iteration_in_a_sample_does_not_end_the_epoch_in_silence(workers):
 def test_a_worker_init_fn_that_fails_is_reported():
     with pytest.raises(OSError, match="no scratch disk for worker 0"):
         list(DataLoader(Numbers(8), num_workers=1, worker_init_fn=datasets.refuse))
-
-
-def test_a_slow_batch_times_out_and_nothing_stays():
-    loader = DataLoader(At(Sleeping(3, 60)), num_workers=2, timeout=2)
-    batches = iter(loader)
-    begin = time.monotonic()
-    with pytest.raises(RuntimeError, match=r"batch 3 timed out after 2 seconds"):
-        list(batches)
-    assert 1.9 < time.monotonic() - begin < 50      # the sample takes 60
-    assert not multiprocessing.active_children()
-    assert list(batches) == []
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
@@ -463,6 +447,7 @@ def test_pinning_is_torchs_and_without_an_accelerator_a_warning(monkeypatch):
     with pytest.warns(UserWarning, match="no accelerator"):
         assert len(list(loader)) == 2
     monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device("cuda"))
     monkeypatch.setattr(mini_loader, "pin_memory", lambda batch: ("pinned", batch["i"].tolist()))
     for workers in (0, 1):
         loader = DataLoader(Numbers(4), 2, num_workers=workers, pin_memory=True)

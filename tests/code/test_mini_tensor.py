@@ -5,6 +5,7 @@ import operator
 import random
 import subprocess
 import sys
+import warnings
 from collections import Counter
 from pathlib import Path
 
@@ -397,6 +398,80 @@ def test_an_error_is_one_line_and_of_torchs_type(step):
     assert raised.type is refused.type
     assert "\n" not in str(raised.value)
     assert len(str(raised.value)) > 15
+
+
+# ---- sizes, dimensions and numbers ---------------------------------------------------------------
+
+def grid(engine):
+    return engine.arange(6).view(2, 3)
+
+
+NOT_INTS = [
+    lambda m, n: m.zeros(n), lambda m, n: m.zeros((n, 2)), lambda m, n: grid(m).view(n, 6),
+    lambda m, n: grid(m).view((n, 6)), lambda m, n: grid(m).reshape(n, 6),
+    lambda m, n: m.zeros(1).expand(n), lambda m, n: grid(m).as_strided((n,), (1,)),
+    lambda m, n: grid(m).as_strided((2,), (n,)), lambda m, n: grid(m).as_strided((2,), (1,), n),
+    lambda m, n: grid(m).select(0, n), lambda m, n: grid(m).select(n, 0),
+    lambda m, n: grid(m).permute(n, 0), lambda m, n: grid(m).transpose(n, 0),
+    lambda m, n: grid(m).unsqueeze(n), lambda m, n: grid(m).squeeze(n),
+    lambda m, n: grid(m).flatten(n), lambda m, n: grid(m).sum(n), lambda m, n: grid(m).sum((n,)),
+    lambda m, n: grid(m).size(n), lambda m, n: grid(m).stride(n),
+    lambda m, n: grid(m).view((2,), n),
+]
+
+
+@pytest.mark.parametrize("value", [1.0, -1.0, True, "1"])
+@pytest.mark.parametrize("step", NOT_INTS)
+def test_a_size_or_dimension_that_is_no_int_is_refused_at_once(step, value):
+    """A slip such as x.view(x.numel() / 2, 2) is found where it stands, not at the first use."""
+    with pytest.raises(TypeError):
+        step(torch, value)
+    with pytest.raises(TypeError, match="int"):
+        step(mini_tensor, value)
+
+
+def test_integers_of_numpy_count_as_ints_and_numbers():
+    numpy = pytest.importorskip("numpy")
+    one, two = numpy.int64(1), numpy.int64(2)
+    assert both(lambda m: grid(m)[one]) == [3.0, 4.0, 5.0]
+    assert both(lambda m: grid(m)[one:, two]) == [5.0]
+    assert both(lambda m: grid(m).view(two, 3).sum(one)) == [3.0, 12.0]
+    assert both(lambda m: m.zeros(two).fill_(two).add_(one)) == [3.0, 3.0]
+    assert both(lambda m: m.arange(2) + two) == both(lambda m: two + m.arange(2)) == [2.0, 3.0]
+    assert both(lambda m: m.arange(2) * numpy.float32(0.5)) == [0.0, 0.5]
+    sizes = mini_tensor.zeros(two).shape
+    assert all(type(size) is int for size in sizes)
+
+
+def test_len_and_bool_are_torchs():
+    for sizes in [(2, 3), (0, 2), (1,)]:
+        assert len(mini_tensor.zeros(sizes)) == len(torch.zeros(sizes)) == sizes[0]
+    for engine in (mini_tensor, torch):
+        with pytest.raises(TypeError):
+            len(engine.zeros(1)[0])
+        with pytest.raises(RuntimeError):
+            bool(engine.zeros(2))
+        with pytest.raises(RuntimeError):
+            bool(engine.zeros(0))
+        assert [bool(engine.zeros(1)), bool(engine.zeros(1).fill_(float("nan")))] == [False, True]
+
+
+def test_mT_of_a_number_is_that_tensor():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for engine in (mini_tensor, torch):
+            x = engine.zeros(1)[0]
+            assert x.mT is x
+
+
+def test_the_differences_that_are_left():
+    """torch ignores a slice behind a second `...`, and takes a size of -2; here they raise."""
+    assert torch.zeros(2, 3)[..., ..., :1].shape == (2, 3)
+    for step in (lambda x: x[..., ..., :1], lambda x: x[0, 0][::0]):
+        with pytest.raises(IndexError):
+            step(mini_tensor.zeros(2, 3))
+    with pytest.raises(RuntimeError):
+        mini_tensor.zeros(2).expand(-2, 0, 2)
 
 
 # ---- the tour ------------------------------------------------------------------------------------

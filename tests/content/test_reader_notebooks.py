@@ -167,6 +167,8 @@ def test_the_note_before_the_setup_cell_says_what_the_notebook_holds():
                                    for key in ("folder", "predict", "complete"))
     assert setup.source.startswith(nb.SETUP)
     golden.cells = [cell for cell in golden.cells if cell.id in ("cell0", "cell3", "cell10")]
+    in_book = downloads.reader_notebook(made_by_hand(), "en", in_book=True).cells[2]
+    assert in_book.source == " ".join(downloads.TEXTS[key]["en"] for key in ("predict", "complete"))
     assert [cell.id for cell in downloads.reader_notebook(golden, "zh").cells] == [
         "cell0", "cell3", "cell10"]
     assert code(downloads.reader_notebook(golden, "zh")) == code(golden)
@@ -225,7 +227,7 @@ def test_alone_it_stops_at_its_first_cell_with_one_line(tmp_path):
         run(downloads.reader_notebook(GOLDEN["made by hand"], "both"), tmp_path)
     assert (caught.value.ename, caught.value.evalue) == (
         "ModuleNotFoundError",
-        "code/ of the book is missing: put this notebook into chapters/ of the book's folder")
+        "code/ of the book is missing: unpack the book's code.zip beside this notebook")
 
 
 def test_it_says_where_the_book_is_once_that_is_known(monkeypatch):
@@ -233,9 +235,9 @@ def test_it_says_where_the_book_is_once_that_is_known(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ModuleNotFoundError) as caught:
         exec(downloads.missing_code(), {})
-    assert str(caught.value) == ("code/ of the book is missing: git clone https://example.org/"
-                                 "book.git, then put this notebook into chapters/ of the book's "
-                                 "folder")
+    assert str(caught.value) == (
+        "code/ of the book is missing: unpack the book's code.zip beside this notebook, "
+        "or git clone https://example.org/book.git and run `make lab` there")
 
 
 # ---- without the solutions ---------------------------------------------------------------------

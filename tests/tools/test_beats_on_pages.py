@@ -64,8 +64,8 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("small")
     done = build(folder)
     assert (done.returncode, done.stderr) == (0, "")
-    files.write_notebooks(folder / "site", folder / "source", [PAGE, "book/no-chapter"])
-    files.write_exercises(folder / "site", folder / "source")
+    files.write(folder / "site", files.notebooks(folder / "source", [PAGE, "book/no-chapter"]))
+    files.write(folder / "site", files.exercises(folder / "source"))
     return folder / "site"
 
 

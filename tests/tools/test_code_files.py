@@ -28,7 +28,7 @@ def linked(name):
     document = nodes.document(None, None)
     document += nodes.paragraph("", "", nodes.literal("", name))
     document.settings = SimpleNamespace(
-        env=SimpleNamespace(docname="chapters/02-autograd/the-graph"), language_code="en")
+        env=SimpleNamespace(docname="chapters/02-autograd/what-is-recorded"), language_code="en")
     transform = code_files.LinkCode.__new__(code_files.LinkCode)
     transform.document = document
     transform.apply()

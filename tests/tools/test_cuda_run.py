@@ -17,7 +17,7 @@ import pytest
 from book.extension import status
 from book.pipeline import cuda_run
 from book.pipeline.cards import book as cards
-from book.pipeline.notebooks import runner
+from book.pipeline.notebooks import runner, under_nbval
 from book.pipeline.paths import ROOT
 from tests.helpers.card_examples import bug, card, write_book
 from tests.helpers.quick_trials import quick_trials
@@ -341,6 +341,7 @@ def command(tmp_path, monkeypatch, capsys, trials):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")  # `--device cpu` sets it for good
     monkeypatch.setitem(sys.modules, "torch", TORCH)
     monkeypatch.setattr(cuda_run, "Trials", lambda lanes: nullcontext(trials))
+    monkeypatch.setattr(under_nbval, "python_with_jupyter", lambda folder: None)
 
     def call(*arguments):
         done = cuda_run.main(["--root", str(tmp_path), "--workers", "2", *map(str, arguments)])
@@ -360,8 +361,8 @@ def book(tmp_path):
 def test_without_a_gpu_it_says_how_to_rehearse_and_records_nothing(command, tmp_path):
     ended, out, err = command("--record", tmp_path / "cuda.json")
     assert (ended, out) == (2, "")
-    assert re.fullmatch(r"test-cuda: torch \S+ sees no CUDA device; to rehearse the run on the "
-                        r"CPU: python -m book.pipeline.cuda_run --device cpu\n", err)
+    assert re.fullmatch(r"test-cuda: torch \S+ sees no CUDA device; to rehearse the run "
+                        r"without one: make test-cuda DEVICE=rehearsal\n", err)
     assert not (tmp_path / "cuda.json").exists()
 
 
@@ -369,7 +370,7 @@ def test_without_a_gpu_it_says_how_to_rehearse_and_records_nothing(command, tmp_
 def test_a_rehearsal_is_not_recorded(command, tmp_path):
     ended, out, err = command("--device", "cpu", "--record", tmp_path / "cuda.json")
     assert (ended, out) == (2, "")
-    assert err == "test-cuda: a rehearsal on the CPU is not recorded; leave out --record\n"
+    assert err == "test-cuda: a rehearsal is not recorded; leave out --record\n"
     assert not (tmp_path / "cuda.json").exists()
 
 
@@ -389,7 +390,8 @@ def test_a_rehearsal_prints_a_line_per_notebook_each_failure_and_a_summary(comma
     assert re.fullmatch(
         rf"{name}: 2 cells, 1 failed, \S+ s\nFAILED {name} cell 2: stdout differs\n"
         r"    --- stdout stored\n    \+\+\+ stdout here\n    @@ -1 \+1 @@\n    -3\n    \+2\n"
-        r"CPU, torch \S+, Python \S+: 2 cells, 1 cards proved, 0 not run, 1 failures, \d+ s\n",
+        r"no GPU, plain, torch \S+, Python \S+: 2 cells, 1 cards proved, 0 not run, 1 failures, "
+        r"\d+ s\n",
         out)
 
 
@@ -415,6 +417,7 @@ def test_a_record_holds_the_machine_and_every_finding(command, tmp_path, monkeyp
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", record.pop("date"))
     assert record.pop("measured").keys() == {"notebooks", "cards"}
     assert record == GPU | {
+        "runner": "plain",
         "cells": 2, "failed": ["chapters/01-tensors/section.ipynb cell 2: stdout differs"],
         "not_run": [], "cards": {"proved": 1, "failed": []}}
 
@@ -439,15 +442,6 @@ def test_a_book_that_cannot_be_read_is_no_run(command, tmp_path, monkeypatch):
     assert err.startswith("test-cuda: cards cannot be read: chapters/01-tensors/cards/views.yaml:")
 
 
-@pytest.mark.parametrize(("pinned_here", "gpu", "tags"), [
-    (True, False, set()), (False, False, {"pinned-torch"}), (True, True, {"cuda"}),
-    (False, True, {"pinned-torch", "cuda"}),
-])
-def test_tags_of_cells_that_are_not_compared(monkeypatch, pinned_here, gpu, tags):
-    monkeypatch.setattr(cuda_run, "outputs_are_pinned_here", lambda: pinned_here)
-    assert cuda_run.not_compared(gpu) == tags
-
-
 # ---- without Jupyter ---------------------------------------------------------------------------
 
 BLOCKED = ("nbval", "nbclient", "ipykernel", "IPython", "jupyter", "jupyter_client", "nbformat",
@@ -469,7 +463,7 @@ def bare(tmp_path):
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(
         f"import sys\n{BLOCKER}\nsys.meta_path.insert(0, Blocker())\n", "utf-8")
-    return os.environ | {"PYTHONPATH": str(folder)}
+    return os.environ | {"PYTHONPATH": str(folder), "PIP_NO_INDEX": "1"}
 
 
 @pytest.mark.slow
@@ -485,7 +479,10 @@ def test_it_runs_where_jupyter_is_not_installed(tmp_path, bare):
                          text=True, check=False)
     place = "NOT RUN chapters/01-tensors/section.ipynb cell"
     assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.splitlines()[1:-1] == [
+    installing, cannot, _, *said, _ = ran.stdout.splitlines()
+    assert installing.startswith("test-cuda: installing Jupyter into .venv-cuda")
+    assert cannot.endswith("; notebooks run without it")
+    assert said == [
         f"{place} 2: needs anywidget, which is not installed",
         f"{place} 5: ran, not compared: IPython, which is not installed, lays out a type",
         f"{place} 6: needs IPython, which is not installed",

@@ -6,6 +6,7 @@ import tomllib
 
 import pytest
 
+from book.pipeline import environment
 from book.pipeline.paths import ROOT
 from tests.helpers.places import FOLDER, FOLDERS, HOST, HOSTS
 
@@ -30,7 +31,7 @@ def test_constraints_are_exact_versions_and_nothing_else():
 
 
 def test_each_package_asked_for_has_its_exact_version():
-    asked = [project(line) for name in ("requirements.txt", "requirements-site.txt")
+    asked = [project(line) for name in environment.WANTED.values()
              for line in lines(name) if not line.startswith("-r ")]
     exact = [project(line) for line in lines("constraints.txt")]
     assert len(asked) > 15
@@ -52,8 +53,15 @@ def test_jupyter_book_stays_below_2_and_torch_out_of_the_site():
     assert "-r requirements-site.txt" in lines("requirements.txt")
 
 
+def test_the_lab_needs_torch_and_jupyter_and_nothing_that_builds_the_site():
+    lab = set(map(project, lines("requirements-lab.txt")))
+    assert {"torch", "jupyterlab", "anywidget"} <= lab
+    assert not lab & set(map(project, lines("requirements-site.txt")))
+    assert "-r requirements-lab.txt" in lines("requirements.txt")
+
+
 def test_requirements_name_no_address():
-    for name in ("requirements.txt", "requirements-site.txt"):
+    for name in environment.WANTED.values():
         assert not re.search(r"https?:|@|--(extra-)?index|--find-links", "\n".join(lines(name)))
 
 
@@ -74,9 +82,9 @@ def test_the_npm_lock_file_names_no_place_to_load_from():
     assert not any("registry=" in line or "_auth" in line for line in lines(".npmrc"))
 
 
-def test_pyproject_asks_for_the_pythons_that_have_been_tried():
+def test_pyproject_asks_for_no_python_that_is_too_new():
     project_table = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert project_table["requires-python"] == ">=3.11,<3.14"
+    assert project_table["requires-python"] == ">=3.11"
 
 
 @pytest.mark.parametrize(("pattern", "text"), [

@@ -29,15 +29,3 @@ def python(tmp_path):
 ])
 def test_cards_are_counted_and_each_red_one_named(python, status, out, err, result):
     assert other_torch.run_proofs(python(status, out, err)) == result
-
-
-def test_a_run_of_notebooks_without_report_is_a_failure_and_no_earlier_one_is_read(
-    python, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(other_torch, "ROOT", tmp_path)
-    monkeypatch.setattr(other_torch, "NBVAL", [])
-    old = tmp_path / "_build/other-torch.xml"
-    old.parent.mkdir()
-    old.write_text('<testsuite><testcase classname="a" name="b"/></testsuite>')
-    assert other_torch.run_notebooks(python(4)) == {
-        "cells": 0, "failed": ["notebooks: pytest ended with 4"]}

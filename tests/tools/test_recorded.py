@@ -10,8 +10,8 @@ from inside import recorded as module
 from inside.recorded import recorded
 
 RESULT = {
-    "machine": "Abacus <9000>, 2 cores", "torch": "2.13.0", "threads": 1, "load": 0.25,
-    "date": "2026-01-02",
+    "machine": "Abacus <9000>, 2 cores", "python": "3.99.1", "torch": "2.13.0", "threads": 1,
+    "load": 0.25, "date": "2026-01-02",
     "columns": [{"key": "ms", "zh": "毫秒", "en": "ms"},
                 {"key": "ratio", "zh": "倍", "en": "ratio"}],
     "tables": {
@@ -41,8 +41,14 @@ def test_plain_text_has_all_tables_in_both_languages_and_the_conditions(folder):
         "  转置 · transposed | 0.0123 | ",
         "和 · Sums | 毫秒 · ms | 倍 · ratio",
         "  行 · rows | 12.3 | 0.5",
-        "Abacus <9000>, 2 cores; torch 2.13.0, 1 thread, load 0.2, 2026-01-02",
+        "Abacus <9000>, 2 cores; Python 3.99.1, torch 2.13.0, 1 thread, load 0.2, 2026-01-02",
     ]
+
+
+def test_a_result_without_a_python_version_is_shown_without_one():
+    without = {key: value for key, value in RESULT.items() if key != "python"}
+    assert module.conditions(without) == (
+        "Abacus <9000>, 2 cores; torch 2.13.0, 1 thread, load 0.2, 2026-01-02")
 
 
 def test_html_says_the_same_by_language_and_escapes_it(folder):

@@ -42,7 +42,7 @@ def test_the_setup_cell_leaves_the_path_alone_outside_the_repository(tmp_path):
 
 # ---- environment.py ----------------------------------------------------------------------------
 
-OF_PYTHON = ("requirements.txt", "requirements-site.txt", "constraints.txt")
+OF_PYTHON = (*environment.WANTED.values(), "constraints.txt")
 OF_NPM = ("package.json", "package-lock.json", ".npmrc")
 TOOL = """#!/bin/sh
 echo "$(basename $0) $*" >> log
@@ -76,7 +76,10 @@ class Scratch:
         (root / "stubs/venv.py").write_text(VENV)
 
     def setup(self, what="full", version=None, **variables):
-        """Run it, maybe under another version of Python: (first words of what ran, stderr)."""
+        """Run it, maybe under another version of Python: (first words of what ran, stderr).
+
+        What it says of itself is kept in `said`.
+        """
         log = self.root / "log"
         log.unlink(missing_ok=True)
         program = ["-c", SUPPOSING.format(version, str(self.script))] if version else [self.script]
@@ -85,6 +88,7 @@ class Scratch:
             [sys.executable, *program, what], cwd=self.root, capture_output=True, text=True,
             check=False, env={**bare, "PYTHONPATH": str(self.root / "stubs"), **variables})
         assert (done.returncode == 0) == (done.stderr == ""), done.stderr
+        self.said = done.stdout
         self.ran = log.read_text().splitlines() if log.exists() else []
         return [line.split()[0] for line in self.ran], done.stderr
 
@@ -102,6 +106,14 @@ def test_the_first_run_installs_everything_and_the_second_nothing(scratch, what,
     assert scratch.ran[1].endswith(f" -r {requirements} -c constraints.txt")
     assert scratch.ran[2].startswith("npm ci ")
     assert scratch.setup(what) == ([], "")
+
+
+def test_the_lab_needs_no_npm_and_the_full_setup_adds_it(scratch):
+    assert scratch.setup("lab") == (["venv", "pip"], "")
+    assert scratch.ran[1].endswith(" -r requirements-lab.txt -c constraints.txt")
+    assert scratch.setup("lab") == ([], "")
+    assert scratch.setup("full") == (["pip", "npm"], "")
+    assert scratch.setup("lab") == ([], "")
 
 
 def test_each_file_that_asks_for_packages_renews_its_own(scratch):
@@ -139,21 +151,33 @@ def test_torch_index_adds_an_index(scratch):
 
 
 def test_an_unknown_wish_is_refused(scratch):
-    assert scratch.setup("all") == ([], "setup: say what is wanted: site or full\n")
+    assert scratch.setup("all") == ([], "setup: say what is wanted: site, lab or full\n")
 
 
-@pytest.mark.parametrize("version", [(2, 7, 18), (3, 10, 13), (3, 14, 0), (4, 0, 0)])
-def test_an_unsupported_python_is_refused_with_versions_and_remedy(scratch, version):
+@pytest.mark.parametrize("version", [(2, 7, 18), (3, 6, 15), (3, 10, 13)])
+def test_a_python_too_old_is_refused_with_versions_and_remedy(scratch, version):
     ran, told = scratch.setup(version=version)
     assert ran == []
-    assert told == (f"setup: Python 3.11, 3.12 or 3.13 is needed, and {sys.executable} is "
-                    f"{version[0]}.{version[1]}; name another: make book PYTHON=python3.12\n")
+    assert told == (f"setup: Python 3.11 or newer is needed, and {sys.executable} is "
+                    f"{version[0]}.{version[1]}; name another: make book PYTHON=python3.13\n")
     assert not (scratch.root / ".venv").exists()
 
 
 @pytest.mark.parametrize("version", [(3, 11, 0), (3, 12, 1), (3, 13, 9)])
-def test_a_supported_python_is_accepted(scratch, version):
+def test_a_python_that_was_tried_is_accepted_without_a_word(scratch, version):
     assert scratch.setup(version=version) == (["venv", "pip", "npm"], "")
+    assert "tried" not in scratch.said
+
+
+@pytest.mark.parametrize("version", [(3, 14, 0), (4, 0, 0)])
+def test_a_newer_python_is_accepted_with_one_line_of_warning(scratch, version):
+    assert scratch.setup(version=version) == (["venv", "pip", "npm"], "")
+    [line] = [line for line in scratch.said.splitlines() if "tried" in line]
+    assert line == (f"setup: the book has been tried up to Python 3.13, and {sys.executable} is "
+                    f"{version[0]}.{version[1]}; if something fails, name another: "
+                    "make book PYTHON=python3.13")
+    assert scratch.setup(version=version) == ([], "")
+    assert scratch.said == ""                       # once is enough
 
 
 def test_a_venv_that_works_serves_under_any_python(scratch):
@@ -185,10 +209,10 @@ def test_a_python_without_venv_is_named(scratch):
     assert "apt install python3-venv" in scratch.setup()[1]
 
 
-def test_supported_versions_are_those_of_pyproject():
+def test_the_oldest_python_is_that_of_pyproject():
     text = (ROOT / "pyproject.toml").read_text()
-    low, above = re.search(r'requires-python = ">=3\.(\d+),<3\.(\d+)"', text).groups()
-    assert ((3, int(low)), (3, int(above) - 1)) == environment.SUPPORTED
+    [minor] = re.findall(r'requires-python = ">=3\.(\d+)"', text)
+    assert (3, int(minor)) == environment.OLDEST
 
 
 def test_an_old_python_can_read_the_script_that_refuses_it():

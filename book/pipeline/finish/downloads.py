@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import nbformat
@@ -26,16 +26,33 @@ SUFFIXES = {".py", ".js", ".css", ".json"}
 DAY = (1980, 1, 1, 0, 0, 0)  # of every file in the archive: the same code makes the same bytes
 
 
-def write_notebooks(site: Path, root: Path, documents: Iterable[str]) -> None:
-    """Every page of a chapter as a notebook, in its variants."""
+def notebooks(root: Path, documents: Iterable[str], variants: Iterable[str] = VARIANTS,
+              in_book: bool = False) -> Iterator[tuple[str, str]]:
+    """Name and text of every page of a chapter as a notebook, in these variants."""
     for document in documents:
         if found := place(document):
             golden = nbformat.read(root / f"{document}.ipynb", 4)
-            folder = site / FOLDER / found[0]
-            folder.mkdir(parents=True, exist_ok=True)
-            for variant in VARIANTS:
-                text = write_text(reader_notebook(golden, variant))
-                (folder / f"{found[1]}.{variant}.ipynb").write_text(text, encoding="utf-8")
+            for variant in variants:
+                reader = reader_notebook(golden, variant, in_book)
+                yield f"{found[0]}/{found[1]}.{variant}.ipynb", write_text(reader)
+
+
+def exercises(root: Path) -> Iterator[tuple[str, str]]:
+    """Name and text of the files of every chapter that has exercises.
+
+    Raises FadeError for a list that is wrong.
+    """
+    for source in sorted(root.glob(f"chapters/*/{EXERCISES}")):
+        for name, text in faded.files(source).items():
+            yield f"{source.parent.name}/exercises/{name}", text
+
+
+def write(site: Path, files: Iterable[tuple[str, str]]) -> None:
+    """Named texts as files below `downloads/`."""
+    for name, text in files:
+        file = site / FOLDER / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
 
 
 def write_code(site: Path) -> None:
@@ -56,12 +73,3 @@ def needed() -> list[Path]:
     """What the archive holds, in order: the licence and the code."""
     return [LICENCE, *sorted(path for folder in NEEDED for path in folder.rglob("*")
                              if path.suffix in SUFFIXES and "__pycache__" not in path.parts)]
-
-
-def write_exercises(site: Path, root: Path) -> None:
-    """The files of every chapter that has exercises. Raises FadeError for a list that is wrong."""
-    for source in sorted(root.glob(f"chapters/*/{EXERCISES}")):
-        folder = site / FOLDER / source.parent.name / "exercises"
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in faded.files(source).items():
-            (folder / name).write_text(text, encoding="utf-8")

@@ -21,9 +21,9 @@ HEADING = re.compile(r"^(#+ )(.*) · (.*)$", re.M)
 
 TEXTS = {
     "folder": {
-        "zh": "运行时要用书里的 `code/`：把这个文件放进本书文件夹的 `chapters/` 里再打开。",
-        "en": "Running it needs the book's `code/`: put this file into `chapters/` of the book's "
-              "folder and open it there.",
+        "zh": "运行时要用书里的 `code/`：把本书的 `code.zip` 解压到这个文件旁边再打开。",
+        "en": "Running it needs the book's `code/`: unpack the book's `code.zip` beside this file, "
+              "then open it.",
     },
     "predict": {
         "zh": "有选项的单元格，先选一项，再运行。",
@@ -37,14 +37,17 @@ TEXTS = {
 }
 
 
-def reader_notebook(golden: NotebookNode, variant: str) -> NotebookNode:
-    """A golden notebook as a reader gets it, in `zh`, `en` or `both`; the same code in all."""
+def reader_notebook(golden: NotebookNode, variant: str, in_book: bool = False) -> NotebookNode:
+    """A golden notebook as a reader gets it, in `zh`, `en` or `both`; the same code in all.
+
+    One that stays `in_book`, in the folder of the book, need not say where `code/` comes from.
+    """
     reader = copy.deepcopy(golden)
     reader.metadata.pop("book", None)
     _hide_answers(nb.code_cells(reader))
     cells = (made for cell in reader.cells for made in _cells(cell, variant))
     reader.cells = [*cells]
-    _set_up(reader, golden, variant)
+    _set_up(reader, golden, variant, in_book)
     for cell in reader.cells:
         tags = cell.metadata.get("tags")
         cell.metadata = NotebookNode(tags=tags) if tags else NotebookNode()
@@ -83,7 +86,7 @@ def _options(cell: NotebookNode, variant: str) -> str:
     return "\n\n".join(lists)
 
 
-def _set_up(reader: NotebookNode, golden: NotebookNode, variant: str) -> None:
+def _set_up(reader: NotebookNode, golden: NotebookNode, variant: str, in_book: bool) -> None:
     """Say before the setup cell what a reader must know; there, what to do if it finds nothing."""
     place = next((i for i, cell in enumerate(reader.cells)
                   if "setup" in cell.metadata.get("tags", [])), 0)
@@ -91,7 +94,7 @@ def _set_up(reader: NotebookNode, golden: NotebookNode, variant: str) -> None:
     if depends.files(cell.source for cell in nb.code_cells(golden)):
         first, _, imports = reader.cells[place].source.partition("\n")
         reader.cells[place].source = "\n".join(filter(None, [first, missing_code(), imports]))
-        marks.add("folder")
+        marks |= set() if in_book else {"folder"}
     sentences = [key for key in ("folder", "predict", "complete") if key in marks]
     paragraphs = [("" if lang == "zh" else " ").join(TEXTS[key][lang] for key in sentences)
                   for lang in VARIANTS[variant]]
@@ -102,8 +105,8 @@ def _set_up(reader: NotebookNode, golden: NotebookNode, variant: str) -> None:
 
 def missing_code() -> str:
     """Python that stops with one line where `inside` cannot be imported."""
-    advice = "put this notebook into chapters/ of the book's folder"
+    advice = "unpack the book's code.zip beside this notebook"
     if publication.REPOSITORY:
-        advice = f"git clone {publication.REPOSITORY}, then {advice}"
+        advice += f", or git clone {publication.REPOSITORY} and run `make lab` there"
     return ('import importlib.util\nif not importlib.util.find_spec("inside"):\n'
             f'    raise ModuleNotFoundError("code/ of the book is missing: {advice}")')

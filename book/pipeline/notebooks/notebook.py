@@ -38,6 +38,7 @@ ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "SOURCE_DATE_EPOCH": "0",  # matplotlib writes it as the date of an SVG
     "MATPLOTLIBRC": str(DRAWING),
+    "BOOK_DEVICE": "cpu",  # also where there is a GPU; `make test-cuda` says otherwise
 }
 
 

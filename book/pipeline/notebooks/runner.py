@@ -2,6 +2,7 @@
 
 Streams are compared whole; results by MIME type, all but PNG, JPEG and widget ids; an error by
 its name and text, where the cell is tagged `raises-exception`. Anything on stderr is a failure.
+The device of a tensor is left out on both sides.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from book.pipeline.notebooks import kernel
+from book.pipeline.notebooks import kernel, on_device
 from book.pipeline.paths import ROOT
 from book.pipeline.proofs import forks, trial
 
@@ -61,7 +62,8 @@ class Result:
         return f"{self.name}: {', '.join(parts)}, {self.seconds:.1f} s"
 
 
-def run(path: Path, name: str, run_only: Set[str], end: float) -> Result:
+def run(path: Path, name: str, run_only: Set[str], end: float,
+        environment: Mapping[str, str] | None = None) -> Result:
     """Run a notebook until `end` (of time.monotonic) at the latest.
 
     Outputs of cells that have a tag of `run_only` are not compared. A notebook that cannot be
@@ -77,16 +79,17 @@ def run(path: Path, name: str, run_only: Set[str], end: float) -> Result:
     if started > end:
         result.failed.append(Finding(name, NOT_BEGUN))
         return result
-    _run_cells(path, cells, run_only, end, result)
+    _run_cells(path, cells, run_only, end, environment, result)
     result.seconds = time.monotonic() - started
     return result
 
 
 def _run_cells(path: Path, cells: list[Mapping[str, Any]], run_only: Set[str], end: float,
-               result: Result) -> None:
+               environment: Mapping[str, str] | None, result: Result) -> None:
     """Run the cells and add to the result which failed, which did not run."""
     sources = [_joined(cell["source"]) for cell in cells]
-    done, status, stderr = execute(path.parent, sources, end - time.monotonic())
+    done, status, stderr = execute(path.parent, sources, end - time.monotonic(),
+                                   environment)
     for number, (cell, fresh) in enumerate(zip(cells, done, strict=False), 1):
         place = f"{result.name} cell {number}"
         if fresh["missing"]:
@@ -153,6 +156,7 @@ def texts(outputs: Iterable[Mapping[str, Any]]) -> Texts:
     """What is compared of outputs, by stream, MIME type and part of an error."""
     found: Texts = {}
     for kind, text in _parts(outputs):
+        text = on_device.sanitized(text)
         if kind in ("stdout", "stderr") and kind in found:
             found[kind] = [found[kind][0] + text]
         else:

@@ -16,11 +16,13 @@ LINES = 20  # lines of code read in a minute
 def minutes(book: NotebookNode) -> int:
     """Reading time in steps of five: English words, code, and the cells where the reader acts.
 
-    The time is counted on the English text; the Chinese says the same.
+    The time is counted on the English text; the Chinese says the same. A cell that sets up is not
+    counted: no page shows it.
     """
     words = sum(len(cell.source.split()) for cell in book.cells
                 if cell.metadata.get("lang") == "en")
-    lines = sum(len(cell.source.splitlines()) for cell in code_cells(book))
+    lines = sum(len(cell.source.splitlines()) for cell in code_cells(book)
+                if "setup" not in cell.metadata.get("tags", []))
     acts = sum(spent for cell in code_cells(book) for kind, spent in HANDS_ON.items()
                if kind in cell.metadata)
     return 5 * max(1, math.ceil((words / WORDS + lines / LINES + acts) / 5))

@@ -18,6 +18,7 @@ import sys
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from book.pipeline.notebooks import under_nbval
 from book.pipeline.paths import NOTEBOOKS
 
 PYTHON = sys.executable
@@ -84,7 +85,7 @@ def tests(name: str, group: str, marks: str) -> Step:
     return Step(name, command, floor.advice, group, (*ALWAYS, f"{floor.folder}/**/*", *floor.own))
 
 
-NBVAL = [*NOTEBOOKS, "--nbval", "--nbval-current-env"]
+NBVAL = [*NOTEBOOKS, *under_nbval.OPTIONS]
 # In the order in which they are begun: the longest first, so that both lanes end together.
 STEPS = [
     Step("desk", module("desk"), "mend the named lines; what is stale: `make sync`, `make prove`"),

