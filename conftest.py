@@ -4,9 +4,8 @@ import os
 
 from book.pipeline.notebooks import notebook, on_device
 
-DEVICE = os.environ.get("BOOK_DEVICE")
-os.environ.update(notebook.ENVIRONMENT)
-os.environ.update({"BOOK_DEVICE": DEVICE} if DEVICE else {})
+os.environ.update(notebook.ENVIRONMENT
+                  | {"BOOK_DEVICE": os.environ.get("BOOK_DEVICE") or "cpu"})
 
 
 def pytest_collection_modifyitems(items):

@@ -155,12 +155,10 @@ def run(root: Path, device: str, workers: int, python: str | None = None) -> dic
     variables, end = environment(device), time.monotonic() + SECONDS
     with Trials(lanes=workers) as trials, ThreadPoolExecutor(workers) as pool:
         if python:
-            notebooks = [pool.submit(under_nbval.run, python, [str(path) for path in paths],
-                                     workers, SECONDS, variables)]
+            names = [str(path) for path in paths]
+            notebooks = [pool.submit(under_nbval.run, python, names, workers, SECONDS, variables)]
         else:
-            run_only = on_device.not_compared(device, outputs_are_pinned_here())
-            notebooks = [pool.submit(runner.run, path, path.relative_to(root).as_posix(),
-                                     run_only, end, variables) for path in paths]
+            notebooks = _submit_plain(pool, root, paths, device, end, variables)
         proofs = [] if device == rehearsal.NAME else _submit_proofs(
             pool, book, device == "cuda", end, trials)  # cards are about the CPU, or about a GPU
         try:
@@ -172,6 +170,13 @@ def run(root: Path, device: str, workers: int, python: str | None = None) -> dic
             raise
     return {"runner": "nbval" if python else "plain",
             **_together([job.result() for job in notebooks], [job.result() for job in proofs])}
+
+
+def _submit_plain(pool: ThreadPoolExecutor, root: Path, paths: list[Path], device: str,
+                  end: float, variables: dict[str, str]) -> list[Future[runner.Result]]:
+    run_only = on_device.not_compared(device, outputs_are_pinned_here())
+    return [pool.submit(runner.run, path, path.relative_to(root).as_posix(), run_only, end,
+                        variables) for path in paths]
 
 
 def notebook_files(root: Path) -> Iterator[Path]:
@@ -188,11 +193,11 @@ def _submit_proofs(pool: ThreadPoolExecutor, book: Book, gpu: bool, end: float,
     return [pool.submit(prove, cards, gpu, end, trials) for cards in chapters if cards]
 
 
-def _together(notebooks: list[Any], proofs: list[Proved]) -> dict[str, Any]:
+def _together(notebooks: list[runner.Result], proofs: list[Proved]) -> dict[str, Any]:
     both = [*notebooks, *proofs]
     return {"cells": sum(book.cells for book in notebooks),
             "failed": [finding for book in notebooks for finding in book.failed],
-            "not_run": [finding for part in both for finding in getattr(part, "not_run", [])],
+            "not_run": [finding for part in both for finding in part.not_run],
             "cards": {"proved": sum(part.proved for part in proofs),
                       "failed": [finding for part in proofs for finding in part.failed]}}
 

@@ -17,11 +17,11 @@ def chosen_device(wish: str | None) -> torch.device:
     if not wish:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        made = torch.empty(0, device=wish).device
+        torch.empty(0, device=wish)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
         raise ValueError(f"BOOK_DEVICE={wish} cannot be used: {reason}") from None
-    return torch.device(made.type) if ":" not in wish else made
+    return torch.device(wish)
 
 
 device = chosen_device(os.environ.get("BOOK_DEVICE"))

@@ -111,8 +111,8 @@ def test_a_run_without_report_is_a_failure(tmp_path):
     python = tmp_path / "python"
     python.write_text("#!/bin/sh\nexit 4\n")
     python.chmod(0o755)
-    assert under_nbval.run(str(python), ["a.ipynb"], 1) == under_nbval.Result(
-        0, [runner.Finding("notebooks", "pytest ended with 4")])
+    assert under_nbval.run(str(python), ["a.ipynb"], 1) == runner.Result(
+        "notebooks", 0, [runner.Finding("notebooks", "pytest ended with 4")])
 
 
 def test_a_run_that_takes_too_long_is_ended(tmp_path):

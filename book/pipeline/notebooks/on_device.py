@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 USE = "use_device()"
@@ -59,6 +60,7 @@ def not_compared(device: str, pinned_here: bool) -> set[str]:
     return tags | ({"rehearsal"} if device == "rehearsal" else set())
 
 
+@cache
 def patterns() -> list[tuple[re.Pattern[str], str]]:
     """(what, instead) for outputs before they are compared, read from the file as nbval does."""
     text = SANITIZE.read_text(encoding="utf-8")

