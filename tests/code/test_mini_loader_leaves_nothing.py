@@ -158,6 +158,9 @@ def test_this_check_sees_a_process_and_a_file_that_stay(tmp_path):
     key, value = program.mark.split("=")
     left = subprocess.Popen(["sleep", "60"], env={**os.environ, key: value})
     try:
+        deadline = time.monotonic() + PATIENCE  # its environment shows a moment after its start
+        while not program.living() and time.monotonic() < deadline:
+            time.sleep(0.01)
         assert program.living() == {left.pid}
     finally:
         left.kill()
