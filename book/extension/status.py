@@ -47,9 +47,10 @@ def devices(data: dict) -> str:
         why = [(f"{REASONS[tag][0]}（{count}）", f"{REASONS[tag][1]} ({count})")
                for tag, count in row["cpu"].items()]
         rows.append([row["file"], row["device"], sum(row["cpu"].values()),
-                     ("；".join(zh for zh, _ in why), "; ".join(en for _, en in why))])
+                     ("；".join(zh for zh, _ in why), "; ".join(en for _, en in why))
+                     if why else "–"])
     total = [sum(row[column] for row in rows) for column in (1, 2)]
-    rows.append([("合计", "Total"), *total, ""])
+    rows.append([("合计", "Total"), *total, "–"])
     return table(["notebook", ("在设备上", "On the device"), ("在 CPU 上", "On the CPU"),
                   ("为什么在 CPU 上", "Why on the CPU")], rows)
 
