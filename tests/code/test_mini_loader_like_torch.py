@@ -210,6 +210,21 @@ def test_a_stream_that_every_worker_gives_whole_is_a_warning_once_len_was_asked(
         assert len(list(loader)) == 12
 
 
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_warning_names_the_line_that_it_is_about(workers, monkeypatch):
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: False)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        DataLoader(Numbers(4), num_workers=1000)
+        loader = DataLoader(Stream(6), None, num_workers=workers, pin_memory=True)
+        loader.dataset.size = 7 + len(loader)   # more than `len` has said
+        for _ in loader:
+            pass
+    assert [one.filename for one in told] == [__file__] * 3
+    assert [str(one.message).split(",")[0] for one in told] == [
+        "num_workers=1000", "pin_memory=True", "batch 7"]
+
+
 def test_a_stream_in_parts_is_none_though_each_ends_with_a_batch_that_is_not_full():
     loader = DataLoader(Stream(7, shard=True), 4, num_workers=2)
     assert (len(loader), len(list(loader))) == (2, 2)
