@@ -141,9 +141,9 @@ class DataLoader:
         return int(torch.empty((), dtype=torch.int64).random_(generator=self.generator))
 
     def job(self, base_seed):
-        return Job(self.slots and self.slots.file, self.transport.kind, self.dataset,
-                   self.iterable, self.batched, self.collate_fn, self.drop_last, self.num_workers,
-                   base_seed, self.worker_init_fn)
+        return Job(self.slots.file, self.transport.kind, self.dataset, self.iterable, self.batched,
+                   self.collate_fn, self.drop_last, self.num_workers, base_seed,
+                   self.worker_init_fn)
 
     def __iter__(self):
         """The batches of one epoch. Raises what a dataset raises, and RuntimeError as `Pool`.
@@ -196,7 +196,7 @@ class InProcess(Epoch):
     def __init__(self, loader, tasks):
         super().__init__(loader, tasks)
         self.base_seed = loader.draw_seed()
-        self.fetch = unstopped(fetcher, loader.job(self.base_seed), loader.collate_fn,
+        self.fetch = unstopped(fetcher, loader, loader.collate_fn,
                                batch_seed(self.base_seed, 0, -1))
 
     def next_batch(self):
