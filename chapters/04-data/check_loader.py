@@ -244,7 +244,7 @@ class FakeWorker:
 
     def end(self, seconds=0.0):
         self.log.append("end")
-        return "killed by SIGKILL"
+        return -signal.SIGKILL
 
     def start(self, context, job):
         self.log.append(f"start, {context}, {job.name}")
