@@ -66,13 +66,10 @@ def test_stop_iteration_of_a_collate_fn_is_an_error_of_its_batch(workers):
     assert outcomes(batches) == [[0, 1], [2, 3], RuntimeError, [6, 7], [8, 9], [10, 11]]
 
 
-@WORKERS
-@pytest.mark.parametrize("arguments", [
-    {"dataset": EndsAtIter()}, {"dataset": range(4), "worker_init_fn": Ends()},
-    {"dataset": EndsWhenSaved([3])}])
-def test_stop_iteration_from_elsewhere_does_not_end_an_epoch_in_silence(workers, arguments):
-    if not workers and not isinstance(arguments["dataset"], EndsAtIter):
-        return                                 # nobody calls the others without workers
+@pytest.mark.parametrize(("arguments", "workers"), [
+    ({"dataset": EndsAtIter()}, 0), ({"dataset": EndsAtIter()}, 2),
+    ({"dataset": range(4), "worker_init_fn": Ends()}, 2), ({"dataset": EndsWhenSaved([3])}, 2)])
+def test_stop_iteration_from_elsewhere_does_not_end_an_epoch_in_silence(arguments, workers):
     with pytest.raises(RuntimeError, match="StopIteration"):
         list(DataLoader(**arguments, num_workers=workers))
 
