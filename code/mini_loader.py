@@ -13,14 +13,16 @@ import math
 import os
 import sys
 import time
+import types
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import repeat
 
 import torch
 from torch.utils import data
 from torch.utils.data._utils.pin_memory import pin_memory  # not public; it pins all of a batch
 
-from mini_loader_arguments import Arguments
+import mini_loader_arguments as arguments
 from mini_loader_fetch import Kind, batch_seed, fetcher, seeded, unstopped
 from mini_loader_lending import LentSlots
 from mini_loader_pool import Pool, TimedOut
@@ -59,7 +61,7 @@ class Statistics:
 
 # --- 1. The loader -----------------------------------------------------------------------------
 
-class DataLoader(Arguments):
+class DataLoader:
     """Batches of a dataset, in order, each delivered once, whichever worker dies meanwhile.
 
     The arguments are torch's, and the same generator gives the same indices in the same batches.
@@ -83,37 +85,65 @@ class DataLoader(Arguments):
     Source: torch.utils.data.DataLoader.
     """
 
+    __class_getitem__ = classmethod(types.GenericAlias)       # DataLoader[Tensor], as in torch
     transport = LentSlots
-    slots = pool = pid = promised = None
+    made = slots = pool = pid = promised = None
 
     def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None,
                  num_workers=0, collate_fn=None, pin_memory=False, drop_last=False, timeout=0,
                  worker_init_fn=None, multiprocessing_context=None, generator=None, *,
                  prefetch_factor=None, persistent_workers=False, in_order=True, max_restarts=3):
-        self.dataset, self.generator, self.pin_memory = dataset, generator, pin_memory
+        arguments.check_workers(num_workers, prefetch_factor, persistent_workers, timeout)
         self.iterable = isinstance(dataset, data.IterableDataset)
-        self.set_workers(num_workers, prefetch_factor, persistent_workers, timeout)
-        self.multiprocessing_context = multiprocessing_context
-        self.worker_init_fn, self.in_order = worker_init_fn, in_order
-        self.max_restarts = max_restarts
-        self.check_sampling(batch_size, shuffle, sampler, batch_sampler, drop_last)
+        arguments.check_sampling(self.iterable, batch_size, shuffle, sampler, batch_sampler,
+                                 drop_last)
+        self.dataset, self.generator, self.pin_memory = dataset, generator, pin_memory
+        self.num_workers, self.persistent_workers = num_workers, persistent_workers
+        self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
+        self.timeout, self.in_order, self.max_restarts = timeout, in_order, max_restarts
+        self.multiprocessing_context, self.worker_init_fn = multiprocessing_context, worker_init_fn
         self.batch_size = None if batch_sampler is not None else batch_size
-        self.sampler, self.batch_sampler, self.drop_last = sampler, batch_sampler, drop_last
-        if not self.iterable:
-            self.set_samplers(shuffle)
-        self.batched = self.batch_size is not None or self.batch_sampler is not None
+        self.batched, self.drop_last = batch_size is not None, drop_last
+        if sampler is None and not self.iterable:
+            sampler = arguments.default_sampler(dataset, shuffle, generator)
+        if self.batch_size is not None and not self.iterable:
+            batch_sampler = data.BatchSampler(sampler, batch_size, drop_last)
+        self.sampler, self.batch_sampler = sampler, batch_sampler
         self.collate_fn = collate_fn or (
             data.default_collate if self.batched else data.default_convert)
         self.statistics = Statistics()
+        self.made = True
+
+    def __setattr__(self, name, value):
+        """ValueError for what other attributes have been made from, as in torch."""
+        if self.made and name in arguments.FIXED:
+            raise ValueError(f"{name} cannot be set any more; make another DataLoader")
+        if name == "multiprocessing_context":
+            value = arguments.context(value, self.num_workers)
+        super().__setattr__(name, value)
+
+    def __len__(self):
+        """The number of batches; of an iterable dataset, a guess from its length, if it has one."""
+        if not self.iterable:
+            return len(self.batch_sampler if self.batched else self.sampler)
+        length, size = len(self.dataset), self.batch_size or 1
+        self.promised = length // size if self.drop_last else math.ceil(length / size)
+        return self.promised
+
+    def numbered(self):
+        """(number, indices) of each batch; an iterable dataset is told how many samples to take."""
+        if self.iterable:
+            return enumerate(repeat(self.batch_size or 1))
+        return enumerate(self.batch_sampler if self.batched else self.sampler)
 
     def draw_seed(self):
         """63 bits of the generator."""
         return int(torch.empty((), dtype=torch.int64).random_(generator=self.generator))
 
     def job(self, base_seed):
-        return Job(self.slots and self.slots.file, self.transport.kind, self.dataset,
-                   self.iterable, self.batched, self.collate_fn, self.drop_last, self.num_workers,
-                   base_seed, self.worker_init_fn)
+        return Job(self.slots.file, self.transport.kind, self.dataset, self.iterable, self.batched,
+                   self.collate_fn, self.drop_last, self.num_workers, base_seed,
+                   self.worker_init_fn)
 
     def __iter__(self):
         """The batches of one epoch. Raises what a dataset raises, and RuntimeError as `Pool`.
@@ -145,7 +175,7 @@ class Epoch:
 
     def __init__(self, loader, tasks):
         self.loader, self.tasks, self.delivered = loader, tasks, 0
-        self.pins, self.promised = loader.pins(), loader.promised
+        self.pins, self.promised = loader.pin_memory and arguments.can_pin(), loader.promised
 
     def __iter__(self):
         return self
@@ -154,7 +184,7 @@ class Epoch:
         with self.loader.statistics.waiting():
             batch = self.next_batch()
             self.delivered += 1
-            self.loader.check_promised(self.delivered, self.promised)
+            arguments.check_promised(self.delivered, self.promised, self.loader.num_workers)
             return unstopped(pin_memory, batch) if self.pins else batch
 
 
@@ -166,7 +196,7 @@ class InProcess(Epoch):
     def __init__(self, loader, tasks):
         super().__init__(loader, tasks)
         self.base_seed = loader.draw_seed()
-        self.fetch = unstopped(fetcher, loader.job(self.base_seed), loader.collate_fn,
+        self.fetch = unstopped(fetcher, loader, loader.collate_fn,
                                batch_seed(self.base_seed, 0, -1))
 
     def next_batch(self):

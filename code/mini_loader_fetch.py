@@ -21,10 +21,10 @@ class Kind(Enum):
 # --- 1. Samples to a batch ---------------------------------------------------------------------
 
 class MapFetcher:
-    """Batches of a map-style dataset, from the indices that the parent sends."""
+    """Batches of a map-style dataset, from indices."""
 
-    def __init__(self, job, collate_fn):
-        self.dataset, self.batched, self.collate_fn = job.dataset, job.batched, collate_fn
+    def __init__(self, told, collate_fn):
+        self.dataset, self.batched, self.collate_fn = told.dataset, told.batched, collate_fn
 
     def __call__(self, indices):
         """One batch; with `batched` False, `indices` is one index, and the batch its sample.
@@ -51,9 +51,9 @@ class MapFetcher:
 class IterableFetcher:
     """Batches of an iterable dataset: the next samples of one iterator. Kind.END after the last."""
 
-    def __init__(self, job, collate_fn, seed=0):
-        self.samples, self.ended = Stream(job.dataset, seed), False
-        self.batched, self.collate_fn, self.drop_last = job.batched, collate_fn, job.drop_last
+    def __init__(self, told, collate_fn, seed):
+        self.samples, self.ended = Stream(told.dataset, seed), False
+        self.batched, self.collate_fn, self.drop_last = told.batched, collate_fn, told.drop_last
 
     def __call__(self, size):
         """The next `size` samples, fewer at the end; without batches, `size` is 1."""
@@ -68,7 +68,8 @@ class Stream:
     """The iterator of an iterable dataset, begun under a seed of its own, not under a batch's.
 
     The body of a generator begins with its first `next`: what it draws there, a permutation say,
-    a successor of a dead worker has to draw again, whichever batch it makes first.
+    a successor of a dead worker has to draw again, whichever batch it makes first. Not a
+    generator: that would end with the first error. Nor a chain of two: that calls `iter` again.
     """
 
     def __init__(self, dataset, seed):
@@ -87,9 +88,14 @@ class Stream:
             return next(self.samples)
 
 
-def fetcher(job, collate_fn, seed):
-    """What makes the batches of one epoch; `seed` is that of a stream."""
-    return IterableFetcher(job, collate_fn, seed) if job.iterable else MapFetcher(job, collate_fn)
+def fetcher(told, collate_fn, seed):
+    """What makes the batches of one epoch; `seed` is that of a stream.
+
+    `told` is a loader, or the Job of a worker: it has the dataset and what the loader was told.
+    """
+    if told.iterable:
+        return IterableFetcher(told, collate_fn, seed)
+    return MapFetcher(told, collate_fn)
 
 
 def unstopped(function, *arguments):

@@ -73,20 +73,27 @@ class WorkerProcess:
         self.pipe.close()
 
     def end(self, seconds=0.0):
-        """Close the pipe, wait, kill what is left; how the process ended, in words."""
+        """Close the pipe, wait, kill what is left. The exit code, None if somebody else took it."""
         self.pipe.close()
         if self.process is None:
-            return "before"
+            return None
         deadline = time.monotonic() + seconds
         while alive(self.process) and (left := deadline - time.monotonic()) > 0:
             self.process.join(min(left, 0.05))
         if alive(self.process):
             self.process.kill()
         self.process.join()
-        code, self.process = self.process.exitcode, None
-        if code is None:
-            return "its exit code was taken by somebody else"
-        return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        exit_code, self.process = self.process.exitcode, None
+        return exit_code
+
+
+def in_words(exit_code):
+    """How a process ended, by what `WorkerProcess.end` has returned."""
+    if exit_code is None:
+        return "its exit code was taken by somebody else"
+    if exit_code < 0:
+        return f"killed by {signal.Signals(-exit_code).name}"
+    return f"exit code {exit_code}"
 
 
 def alive(process):
@@ -205,8 +212,8 @@ class Pool:
 
     def replace(self, worker):
         """A new process for a dead one. What the dead one had not answered, the new one gets."""
-        how = worker.end(LIVENESS_CHECK)         # it may be on its way out
-        self.check_restart(worker, how)
+        exit_code = worker.end(LIVENESS_CHECK)   # it may be on its way out
+        self.check_restart(worker, exit_code)
         self.statistics.restarts += 1
         worker.start(self.context, self.job)
         if worker.ended:                       # its stream is over, and so are its other tasks
@@ -217,33 +224,36 @@ class Pool:
             worker.send(slot, task._replace(state=worker.state))
             self.statistics.resent += 1
 
-    def check_restart(self, worker, how):
+    def check_restart(self, worker, exit_code):
         """Count a death. If there must be no successor, close the pool and raise RuntimeError."""
         self.deaths += 1
-        lost = self.lost_with(worker)
-        if self.deaths <= self.max_restarts and not lost:
+        reason = self.against_restart(worker)
+        if reason is None:
             return
         _, task = next(iter(worker.tasks.values()))
         self.kill()
         what = "samples" if self.job.iterable else "indices"
-        died = f"worker {worker.id} died ({how}) over batch {task.number}, {what}: {task.indices}"
-        if lost:
-            raise RuntimeError(f"{died}, {lost}")
-        raise RuntimeError(f"{died}; deaths in this epoch: {self.deaths}, max_restarts: "
-                           f"{self.max_restarts}; find the cause, or allow more")
+        raise RuntimeError(f"worker {worker.id} died ({in_words(exit_code)}) over batch "
+                           f"{task.number}, {what}: {task.indices}{reason}")
 
-    def lost_with(self, worker):
-        """What a dead worker knew of an iterable dataset that nobody can tell a successor.
+    def against_restart(self, worker):
+        """Why a dead worker gets no successor, as the end of a sentence; None if it gets one.
 
-        A stream that has come to its end is not lost, unless the worker was to begin it again.
+        What it knew of a stream is lost with it. Before its first answer that was nothing; nor
+        is it needed once the stream has ended, unless a next epoch was to begin it again.
         """
-        if not self.job.iterable or not worker.answered:
-            return ""
-        if worker.given == len(worker.tasks) or worker.ended:
-            return self.persistent and ("between two epochs of an IterableDataset, and what it "
-                                        "kept from the last is lost; leave out persistent_workers")
-        return worker.state is None and ("amid an IterableDataset, and where it was is lost; give "
-                                         "the dataset state_dict and load_state_dict")
+        knew = self.job.iterable and worker.answered
+        between = worker.given == len(worker.tasks) or worker.ended
+        if knew and between and self.persistent:
+            return (", between two epochs of an IterableDataset, and what it kept from the last "
+                    "is lost; leave out persistent_workers")
+        if knew and not between and worker.state is None:
+            return (", amid an IterableDataset, and where it was is lost; give the dataset "
+                    "state_dict and load_state_dict")
+        if self.deaths > self.max_restarts:
+            return (f"; deaths in this epoch: {self.deaths}, max_restarts: {self.max_restarts}; "
+                    "find the cause, or allow more")
+        return None
 
 
 def release(worker, slots):

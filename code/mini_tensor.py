@@ -8,7 +8,7 @@ overlaps that are refused. It needs Python alone. In a clone of the book,
 import math
 import sys
 from itertools import product
-from numbers import Integral, Real
+from numbers import Real
 from operator import add, mul, neg, sub
 
 from mini_tensor_layout import (
@@ -19,6 +19,7 @@ from mini_tensor_layout import (
     fastest_first,
     infer_size,
     is_dense,
+    is_index,
     is_packed,
     packed_strides,
     result_strides,
@@ -174,7 +175,7 @@ class Tensor:
             raise IndexError(f"{used} indices for a tensor of dimension {self.dim()}")
         view, dim = self.as_strided(self.shape, self._stride), 0    # x[...] is new, not x
         for item in index:
-            if isinstance(item, Integral) and not isinstance(item, bool):
+            if is_index(item):
                 view = view.select(dim, item)
                 continue
             if isinstance(item, slice):

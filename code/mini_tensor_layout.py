@@ -181,9 +181,14 @@ def assert_no_partial_overlap(output, operand):
 
 # --- 4. Arguments ------------------------------------------------------------------------------
 
+def is_index(value):
+    """Whether `value` is an integer, of any type but bool; a float never is, even if it is 2.0."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
 def whole(value):
-    """An integer of any type as an int; TypeError for a bool, and for a float even if it is 2.0."""
-    if isinstance(value, Integral) and not isinstance(value, bool):
+    """An integer as an int; TypeError for anything that is not an index."""
+    if is_index(value):
         return int(value)
     raise TypeError(f"expected an int, not {value!r}")
 

@@ -83,12 +83,12 @@ def check_iterable_fetcher(module):
         (Again(), True, False, [[0, 1], end, end]),
     ]:
         job = SimpleNamespace(dataset=samples, batched=batched, drop_last=drop_last)
-        fetch = module.IterableFetcher(job, lambda samples: samples)
+        fetch = module.IterableFetcher(job, lambda samples: samples, 0)
         found = [fetch(3 if batched else 1) for _ in wanted]
         same(f"batches of {samples}, batched={batched}, drop_last={drop_last}", found, wanted)
     long = iter(range(1000))
     job = SimpleNamespace(dataset=long, batched=True, drop_last=False)
-    module.IterableFetcher(job, lambda samples: samples)(3)
+    module.IterableFetcher(job, lambda samples: samples, 0)(3)
     same("the sample after a batch of three", next(long, None), 3)
 
 
@@ -244,7 +244,7 @@ class FakeWorker:
 
     def end(self, seconds=0.0):
         self.log.append("end")
-        return "killed by SIGKILL"
+        return -signal.SIGKILL
 
     def start(self, context, job):
         self.log.append(f"start, {context}, {job.name}")

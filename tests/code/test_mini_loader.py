@@ -319,9 +319,10 @@ def test_samples_are_stacked_where_the_batch_lies():
             placed = super().place(tensor)
             copied.append(self.used - before)
             return placed
-    worker = mini_loader_worker.Worker(0, DataLoader(Numbers(9, datasets.SHAPE), 3).job(0))
-    slots = mini_loader_lending.LentSlots(4)
+    loader = DataLoader(Numbers(9, datasets.SHAPE), 3)
+    loader.slots = slots = mini_loader_lending.LentSlots(4)
     slot = Spy(slots.file, slots.take().number)
+    worker = mini_loader_worker.Worker(0, loader.job(0))
     worker.introduce()
     try:
         address = worker.answer(pickle.dumps(mini_loader_worker.Task(0, 0, [0, 1], 0)), slot)

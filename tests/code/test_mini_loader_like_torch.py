@@ -66,13 +66,10 @@ def test_stop_iteration_of_a_collate_fn_is_an_error_of_its_batch(workers):
     assert outcomes(batches) == [[0, 1], [2, 3], RuntimeError, [6, 7], [8, 9], [10, 11]]
 
 
-@WORKERS
-@pytest.mark.parametrize("arguments", [
-    {"dataset": EndsAtIter()}, {"dataset": range(4), "worker_init_fn": Ends()},
-    {"dataset": EndsWhenSaved([3])}])
-def test_stop_iteration_from_elsewhere_does_not_end_an_epoch_in_silence(workers, arguments):
-    if not workers and not isinstance(arguments["dataset"], EndsAtIter):
-        return                                 # nobody calls the others without workers
+@pytest.mark.parametrize(("arguments", "workers"), [
+    ({"dataset": EndsAtIter()}, 0), ({"dataset": EndsAtIter()}, 2),
+    ({"dataset": range(4), "worker_init_fn": Ends()}, 2), ({"dataset": EndsWhenSaved([3])}, 2)])
+def test_stop_iteration_from_elsewhere_does_not_end_an_epoch_in_silence(arguments, workers):
     with pytest.raises(RuntimeError, match="StopIteration"):
         list(DataLoader(**arguments, num_workers=workers))
 
@@ -208,6 +205,21 @@ def test_a_stream_that_every_worker_gives_whole_is_a_warning_once_len_was_asked(
     assert len(loader) == 6
     with pytest.warns(UserWarning, match="6"):
         assert len(list(loader)) == 12
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_warning_names_the_line_that_it_is_about(workers, monkeypatch):
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: False)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        DataLoader(Numbers(4), num_workers=1000)
+        loader = DataLoader(Stream(6), None, num_workers=workers, pin_memory=True)
+        loader.dataset.size = 7 + len(loader)   # more than `len` has said
+        for _ in loader:
+            pass
+    assert [one.filename for one in told] == [__file__] * 3
+    assert [str(one.message).split(",")[0] for one in told] == [
+        "num_workers=1000", "pin_memory=True", "batch 7"]
 
 
 def test_a_stream_in_parts_is_none_though_each_ends_with_a_batch_that_is_not_full():

@@ -170,3 +170,28 @@ def test_without_order_a_stalled_stream_holds_up_no_other(kind):
     assert list(itertools.islice(batches, 20)) == [0] * 20
     dataset.gate.set()
     assert list(batches) == [1] * 20
+
+
+class ItsOwnIterator(data.IterableDataset):
+    """`iter` of it, or of its iterator, which is the same, begins again; `None` is an end."""
+
+    def __init__(self, *answers):
+        self.answers = answers
+
+    def __iter__(self):
+        self.left = iter(self.answers)
+        return self
+
+    def __next__(self):
+        if (answer := next(self.left, None)) is None:
+            raise StopIteration
+        return answer
+
+
+@pytest.mark.parametrize("kind", [DataLoader, data.DataLoader])
+@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize(("answers", "samples"), [
+    ((1, 2, 3), [1, 2, 3]), ((1, None, 2), [1]), ((None, 1), [])])
+def test_a_stream_is_begun_once_and_not_asked_again_after_its_end(kind, workers, answers, samples):
+    loader = kind(ItsOwnIterator(*answers), None, num_workers=workers)
+    assert list(loader) == samples

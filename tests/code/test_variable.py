@@ -189,7 +189,6 @@ def test_in_place_programs_are_refused_exactly_where_torch_refuses_them(counted)
         else:
             for a, b in zip(ours, theirs, strict=True):
                 assert float(getattr(a, "data", a)) == pytest.approx(float(b), rel=1e-12), seed
-    print(dict(outcomes))
     assert min(outcomes.values()) >= IN_PLACE_PROGRAMS / 20
     assert len(outcomes) == 3
     counted("in-place programs of Variable", IN_PLACE_PROGRAMS)

@@ -41,7 +41,6 @@ def test_random_programs_see_the_same_in_both_engines(counted):
         found, steps = programs.difference(programs.draw(rng), leaves, ran)
         assert found is None, (seed, found)
         ran["steps"] += steps
-    print(dict(ran))
     for name in programs.STEPS:
         assert ran[name] >= PROGRAMS / 20, name
     assert ran["refused"] >= PROGRAMS / 4

@@ -120,6 +120,7 @@ def test_a_second_language_leaves_the_first_alone_and_shares_the_exercises(root,
     assert lab.renew(root, folder, "zh") == []
     first = {file: file.read_bytes() for file in folder.rglob("*.*") if file.suffix != ".json"
              and jupyter.OWN not in file.parts}
+    assert first
     assert lab.renew(root, folder, "en") == []
     assert all(file.read_bytes() == content for file, content in first.items())
     assert (folder / "02-autograd/first.en.ipynb").is_file()
