@@ -27,6 +27,8 @@ class Arguments:
                             else value)
 
     def set_workers(self, num_workers, prefetch_factor, persistent_workers, timeout):
+        if prefetch_factor is not None and not hasattr(prefetch_factor, "__index__"):
+            raise TypeError(f"prefetch_factor={prefetch_factor!r}: give a whole number")
         if num_workers < 0 or timeout < 0 or (prefetch_factor is not None and prefetch_factor < 1):
             raise ValueError(f"num_workers={num_workers}, timeout={timeout}, prefetch_factor="
                              f"{prefetch_factor}: the first two must be at least 0, the last 1")
