@@ -78,8 +78,8 @@ class DataLoader:
     - A batch lies in memory that is written again once nothing refers to it, here or in a child
       forked meanwhile. `transport = Slots`, of mini_loader_slots, copies batches instead.
     - Batches are pinned in `next`, not ahead of it in a thread.
-    - `prefetch_factor` is at most 256. `shuffle` of an IterDataPipe, `pin_memory_device` and
-      Windows are not offered.
+    - `prefetch_factor` is at most 256; before Python 3.13 each task under way takes a file
+      descriptor. `shuffle` of an IterDataPipe, `pin_memory_device` and Windows are not offered.
 
     The loader counts in `statistics`. Raises ValueError for arguments that contradict each other.
     Source: torch.utils.data.DataLoader.
@@ -225,6 +225,9 @@ class WithWorkers(Epoch):
             self.dispatch()
 
     def next_batch(self):
+        if self.pool.slots.pid != os.getpid():
+            raise RuntimeError("another process began this epoch, and a forked child cannot go on "
+                               "with it; begin one here")
         if self.over:
             raise StopIteration
         if self.pool.epoch != self.epoch:

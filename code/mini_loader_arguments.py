@@ -13,7 +13,12 @@ FIXED = {"dataset", "batch_size", "sampler", "batch_sampler", "drop_last", "pers
 
 
 def check_workers(num_workers, prefetch_factor, persistent_workers, timeout):
-    """ValueError for what worker processes cannot be told; a warning if they are very many."""
+    """ValueError for what worker processes cannot be told; a warning if they are very many.
+
+    TypeError for a prefetch_factor that is no whole number.
+    """
+    if prefetch_factor is not None and not hasattr(prefetch_factor, "__index__"):
+        raise TypeError(f"prefetch_factor={prefetch_factor!r}: give a whole number")
     if num_workers < 0 or timeout < 0 or (prefetch_factor is not None and prefetch_factor < 1):
         raise ValueError(f"num_workers={num_workers}, timeout={timeout}, prefetch_factor="
                          f"{prefetch_factor}: the first two must be at least 0, the last 1")

@@ -6,6 +6,7 @@ batch, and needs none of the care that is taken here. A slot whose tensors you h
 import io
 import os
 import pickle
+import threading
 import weakref
 from functools import partial
 from multiprocessing import connection
@@ -60,15 +61,16 @@ class TensorSlot(Slot):
         """
         tensor = tensor.resolve_conj().resolve_neg()
         storage = tensor.untyped_storage()
-        if storage.data_ptr() not in self.placed:
+        _, known = self.placed.get(storage.data_ptr(), (0, None))
+        if known is None or known.nbytes() < storage.nbytes():   # a part may have come first
             if storage.nbytes() > 2 * tensor.nbytes:
                 return self.place(tensor.clone())
             offset = self.reserve(storage.nbytes())
             here = bytes_at(self.map, offset, storage.nbytes())
             here.copy_(torch.empty(0, dtype=torch.uint8).set_(storage))
             self.placed[storage.data_ptr()] = offset, storage
-        offset, _ = self.placed[storage.data_ptr()]
-        return (offset, storage.nbytes(), tensor.dtype, tensor.storage_offset(),
+        offset, known = self.placed[storage.data_ptr()]
+        return (offset, known.nbytes(), tensor.dtype, tensor.storage_offset(),
                 tuple(tensor.shape), tensor.stride())
 
     def collate(self, collate_fn, samples):
@@ -193,27 +195,26 @@ class LentSlots(Slots):
 # seen, but when it ends: it inherits one end of a pipe, and nobody else has that. Python tells of
 # forks that it makes itself, which are those of os.fork and multiprocessing.
 lenders = weakref.WeakSet()            # the LentSlots of this process
-forking, inherited = [], []            # ends of pipes: while a process forks, and for a life
+forking, inherited = {}, []            # ends of pipes: of each thread that forks, and for a life
 
 
 def before_fork():
     if any(slots.lent for slots in lenders):
-        forking.extend(connection.Pipe(duplex=False))
+        forking[threading.get_ident()] = connection.Pipe(duplex=False)
 
 
 def after_fork_in_parent():
-    if forking:
-        reader, writer = forking
+    if ends := forking.pop(threading.get_ident(), None):
+        reader, writer = ends
         for slots in lenders:
             if slots.lent:
                 slots.children.append((reader, set(slots.lent)))
-        forking.clear()
         writer.close()
 
 
 def after_fork_in_child():
-    inherited.extend(forking[1:])
-    forking.clear()
+    inherited.extend(forking.pop(threading.get_ident(), ())[1:])
+    forking.clear()                    # ends of other children
     lenders.clear()
 
 

@@ -61,8 +61,9 @@ class WorkerProcess:
     def send(self, slot, task):
         """Leave a task in its slot and ring. If the worker is dead, `collect` will see that."""
         slot.clear()
+        where = slot.write(pickle.dumps(task))
         with suppress(OSError):
-            self.pipe.send_bytes(BELL.pack(*slot.write(pickle.dumps(task))))
+            self.pipe.send_bytes(BELL.pack(*where))
 
     def hang_up(self):
         """End of file for the worker, at once. To close this end is not enough: a child of this

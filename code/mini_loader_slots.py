@@ -9,7 +9,7 @@ import pickle
 import sys
 import tempfile
 import weakref
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing import reduction
 
 SLOT_BYTES = 1 << 36          # how far slots lie apart; the file takes memory only where written
@@ -47,6 +47,15 @@ def unnamed_file():
         return os.dup(file.fileno())
 
 
+@contextmanager
+def explained(remedy):
+    """OSError inside says what can be done."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, f"{error.strerror}; {remedy}") from error
+
+
 # --- 2. One slot -------------------------------------------------------------------------------
 
 class Slot:
@@ -66,8 +75,10 @@ class Slot:
                               "make batches smaller")
         if end > len(self.map):
             length = max(mmap.PAGESIZE, 1 << (end - 1).bit_length())
-            self.map = mmap.mmap(self.file.fd, length, offset=self.number * SLOT_BYTES,
-                                 **NO_COPY_OF_FD)
+            with explained("lower prefetch_factor: each slot takes a map and, before Python "
+                           "3.13, a file descriptor (ulimit -n)"):
+                self.map = mmap.mmap(self.file.fd, length, offset=self.number * SLOT_BYTES,
+                                     **NO_COPY_OF_FD)
         self.high = max(self.high, end)
 
     def reserve(self, nbytes):
@@ -134,7 +145,9 @@ class Slots:
     def take(self):
         """A slot nobody uses; a new one if there is none."""
         if not self.free:
-            os.ftruncate(self.file.fd, (len(self.slots) + 1) * SLOT_BYTES)
+            with explained(f"slots lie {SLOT_BYTES} bytes apart in one file, which takes memory "
+                           "only where written; lift the limit of file sizes (ulimit -f)"):
+                os.ftruncate(self.file.fd, (len(self.slots) + 1) * SLOT_BYTES)
             self.free.append(self.kind(self.file, len(self.slots)))
             self.slots.append(self.free[-1])
         return self.free.pop()

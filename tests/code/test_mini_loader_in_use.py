@@ -249,6 +249,26 @@ def test_a_validation_loader_that_lives_on_does_not_hold_up_the_end_of_workers()
     del validation
 
 
+def test_an_iterator_that_a_forked_child_has_inherited_says_whose_it_is():
+    batches = iter(DataLoader(peaceful(), 2, num_workers=2))
+    first = next(batches).tolist()
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            next(batches)
+        except Exception as error:
+            os.write(writer, f"{type(error).__name__}: {error}".encode())
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(reader, 1000).decode().startswith(
+        "RuntimeError: another process began this epoch")
+    os.close(reader)
+    os.close(writer)
+    assert first + numbers_of(batches) == list(range(20))
+
+
 # ---- exit codes that somebody else takes ---------------------------------------------------------
 
 def in_a_program(code, *arguments):
@@ -314,6 +334,35 @@ os._exit(0)
 """, tmp_path / "deaths") == "True True\n"
     finally:
         os.kill(int((tmp_path / "deaths.child").read_text()), signal.SIGKILL)
+
+
+# ---- limits of a process -------------------------------------------------------------------------
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="a map takes no file descriptor there")
+@pytest.mark.parametrize("persistent", [False, True])
+def test_more_tasks_than_files_may_be_open_are_an_error_and_no_hang(persistent):
+    assert in_a_program(f"""
+import resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
+try:
+    numbers(dataset=range(3000), num_workers=1, prefetch_factor=256,
+            persistent_workers={persistent})
+except OSError as error:
+    print("Too many open files" in str(error), "prefetch_factor" in str(error))
+print(numbers(dataset=range(12)) == [*range(12)])
+""") == "True True\nTrue\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a limit of Linux on the file of memfd_create")
+def test_a_limit_of_the_file_size_is_an_error_that_names_it():
+    assert in_a_program("""
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 30, 1 << 30))
+try:
+    numbers(dataset=range(12))
+except OSError as error:
+    print("File too large" in str(error), "ulimit -f" in str(error))
+""") == "True True\n"
 
 
 # ---- starting ------------------------------------------------------------------------------------

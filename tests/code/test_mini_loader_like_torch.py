@@ -36,6 +36,12 @@ def outcomes(batches, most=40):
     raise AssertionError(f"no end: {found}")
 
 
+@BOTH
+def test_a_prefetch_factor_that_is_no_whole_number_is_a_type_error(kind):
+    with pytest.raises(TypeError):
+        iter(kind(range(4), num_workers=1, prefetch_factor=1.5))
+
+
 # ---- StopIteration where it ends nothing ---------------------------------------------------------
 
 class Ends:

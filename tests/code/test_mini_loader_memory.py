@@ -4,9 +4,11 @@ import gc
 import os
 import subprocess
 import sys
+import threading
 from multiprocessing import Pipe
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch.utils import data
@@ -125,6 +127,42 @@ def test_the_workers_of_another_loader_may_hold_a_batch(kind):
     assert list(second) == [[0.0, 3.0]] * 2
 
 
+def test_a_batch_stays_whole_in_children_that_two_threads_fork_at_once(monkeypatch):
+    """Each thread is between its pipe and its fork when the other is."""
+    meet = threading.Barrier(2, timeout=60)
+    before, forked = mini_loader_lending.connection.Pipe, []
+
+    def pipe_and_wait(**arguments):
+        ends = before(**arguments)
+        meet.wait()
+        return ends
+
+    def fork():
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        forked.append(child)
+    batches = iter(DataLoader(Rows(), 4, num_workers=1))
+    held = next(batches)
+    with monkeypatch.context() as patch:
+        patch.setattr(mini_loader_lending.connection, "Pipe", pipe_and_wait)
+        threads = [threading.Thread(target=fork) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    for pid in forked:
+        os.waitpid(pid, 0)
+    child = Child(held)
+    try:
+        del held
+        assert sum(len(batch) for batch in batches) == 64 - 4
+        assert child.reads() == (0.0, 3.0)
+    finally:
+        child.end()
+    assert not mini_loader_lending.forking
+
+
 # ---- tensors that share memory -------------------------------------------------------------------
 
 def sharing(samples):
@@ -148,6 +186,41 @@ def test_tensors_of_a_batch_that_share_memory_share_it_afterwards(kind, length):
     part, y = next(iter(kind(Rows(2, length), 2, num_workers=1, collate_fn=from_a_view)))
     part.fill_(7)
     assert y[0, 0].item() == 7
+
+
+class OneBuffer(data.Dataset):
+    """Arrays of one buffer, from its begin: torch makes a storage of each."""
+
+    def __init__(self, lengths):
+        self.lengths = lengths
+
+    def __len__(self):
+        return 1
+
+    def __getitem__(self, i):
+        buffer = np.arange(50_000.0)
+        return [*(buffer[:length] for length in self.lengths), np.full(60_000, 7.0)]
+
+
+@pytest.mark.parametrize("unit", [1, 1000])
+@pytest.mark.parametrize("lengths", [(10, 50), (50, 10), (10, 50, 10), (20, 10, 50, 40)])
+def test_arrays_that_begin_at_one_address_cross_whole_whichever_is_first(lengths, unit):
+    dataset = OneBuffer([unit * length for length in lengths])
+    (batch,) = DataLoader(dataset, None, num_workers=1)
+    assert same(batch, data.default_convert(dataset[0]))
+
+
+def begin_and_batch(samples):
+    y = data.default_collate(samples)
+    return torch.from_numpy(y[:1].numpy()), y
+
+
+@pytest.mark.parametrize("length", [3, 20_000])
+def test_a_batch_crosses_whole_after_an_array_that_is_its_begin(length):
+    begin, y = next(iter(DataLoader(Rows(2, length), 2, num_workers=1,
+                                    collate_fn=begin_and_batch)))
+    assert begin.tolist() == [[0.0] * length]
+    assert y.tolist() == [[0.0] * length, [1.0] * length]
 
 
 class Table(data.Dataset):
