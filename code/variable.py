@@ -201,7 +201,7 @@ RULES = {
                   ("", None)),                                 # a number: nothing flows there
     "Neg": (neg, ("", lambda g: -g)),
     "Relu": (relu, ("y", lambda g, y: record("Mask", g, y))),
-    "Mask": (mask, ("b", lambda g, b: record("Mask", g, b)), ("", lambda g: Variable(0.0))),
+    "Mask": (mask, ("b", lambda g, b: record("Mask", g, b)), ("b", lambda g, b: Variable(0.0))),
     "Tanh": (math.tanh, ("y", lambda g, y: g * (1 - y * y))),
     "Sigmoid": (sigmoid, ("y", lambda g, y: g * ((1 - y) * y))),
     "Exp": (exp, ("y", lambda g, y: g * y)),

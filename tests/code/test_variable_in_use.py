@@ -128,6 +128,18 @@ def test_the_derivative_of_relu_can_be_differentiated(at):
     assert same_in_both(program)[:2] == (float(at > 0), 0.0)
 
 
+def test_the_derivative_of_relu_is_freed_though_only_its_mask_was_recorded():
+    def program(leaf, engine_grad):
+        x = leaf(2.0)
+        y = x.relu()
+        first, = engine_grad(y, [x], create_graph=True)
+        second, = engine_grad(first, [y])
+        with pytest.raises(RuntimeError):
+            first.backward()
+        return read(second)
+    assert same_in_both(program) == 0.0
+
+
 def test_relu_stops_an_infinite_gradient():
     """A product with 0 would be nan."""
     def program(leaf, _):
