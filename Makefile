@@ -58,7 +58,7 @@ bench: setup-full ## measure pages, notebooks, proofs, memory order; one of them
 	done
 
 lock: setup-full ## write the exact versions that are installed to constraints.txt
-	@$(BIN)/pip freeze --exclude-editable | sed -E 's/\+cpu$$//' > constraints.txt
+	@$(BIN)/python -m pip freeze --exclude-editable | sed -E 's/\+cpu$$//' > constraints.txt
 
 pins: setup-full ## has every pinned package a wheel for Python 3.12 to 3.14? asks the package index
 	@$(RUN).pins
