@@ -21,7 +21,7 @@ serve:
 
 READS := zh en both
 lab: ## read and run the notebooks in JupyterLab: READ=zh, en or both; PORT=8889
-	@$(if $(filter-out $(READS),$(READ)),$(error lab: READ=$(READ) is none of: $(READS)))
+	@$(if $(or $(filter-out $(READS),$(READ)),$(word 2,$(READ))),$(error lab: READ=$(READ) is none of: $(READS)))
 	@$(PYTHON) book/pipeline/environment.py lab
 	@$(RUN).lab $(if $(READ),--read $(READ)) $(if $(PORT),--port $(PORT))
 

@@ -46,7 +46,7 @@ def check_python():
 def works(*arguments):
     """Whether the Python of `.venv` can be started, and ends without an error."""
     try:
-        return subprocess.run([str(VENV_PYTHON)] + list(arguments), stdout=subprocess.DEVNULL,
+        return subprocess.run([str(VENV_PYTHON), *arguments], stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL, check=False).returncode == 0
     except OSError:
         return False
