@@ -21,7 +21,7 @@ serve:
 
 READS := zh en both
 lab: ## read and run the notebooks in JupyterLab: READ=zh, en or both; PORT=8889
-	@$(if $(filter-out $(READS),$(READ)),$(error lab: READ=$(READ) is none of: $(READS)))
+	@$(if $(or $(filter-out $(READS),$(READ)),$(word 2,$(READ))),$(error lab: READ=$(READ) is none of: $(READS)))
 	@$(PYTHON) book/pipeline/environment.py lab
 	@$(RUN).lab $(if $(READ),--read $(READ)) $(if $(PORT),--port $(PORT))
 
@@ -58,7 +58,7 @@ bench: setup-full ## measure pages, notebooks, proofs, memory order; one of them
 	done
 
 lock: setup-full ## write the exact versions that are installed to constraints.txt
-	@$(BIN)/pip freeze --exclude-editable | sed -E 's/\+cpu$$//' > constraints.txt
+	@$(BIN)/python -m pip freeze --exclude-editable | sed -E 's/\+cpu$$//' > constraints.txt
 
 pins: setup-full ## has every pinned package a wheel for Python 3.12 to 3.14? asks the package index
 	@$(RUN).pins

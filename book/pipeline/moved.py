@@ -81,7 +81,9 @@ def problems(documents: Collection[str], root: Path = ROOT) -> Iterator[Problem]
     if wrong := list(_form(marked)):
         yield from wrong
         return
-    for one in read(root):
+    everything = read(root)
+    given = {Target(one.page, name) for one in everything for name in one.anchors}
+    for one in everything:
         at = marked.line((one.page,))
         if one.page in documents and one.to:
             yield Problem(FILE, at, f"{one.page} is a page again: take `to` out, or the page")
@@ -94,6 +96,9 @@ def problems(documents: Collection[str], root: Path = ROOT) -> Iterator[Problem]
             if to == Target(one.page, name):
                 yield Problem(FILE, marked.line((one.page, "anchors", name)),
                               f"#{name} moves to where it is: take it out")
+            elif to in given:
+                yield Problem(FILE, marked.line((one.page, "anchors", name)),
+                              f"{to.page}#{to.anchor} has moved on: name its new place")
 
 
 def _targets(one: Moved) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -105,7 +110,10 @@ def _targets(one: Moved) -> Iterator[tuple[tuple[str, ...], str]]:
 
 def _parsed(root: Path) -> Marked:
     path = root / FILE
-    return marked_yaml.parse(path.read_text(encoding="utf-8") if path.is_file() else "")
+    try:
+        return marked_yaml.parse(path.read_text(encoding="utf-8") if path.is_file() else "")
+    except UnicodeDecodeError:
+        return Marked(problems=[(1, "is not UTF-8: save it as that")])
 
 
 def _form(marked: Marked) -> Iterator[Problem]:

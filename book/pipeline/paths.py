@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import tempfile
 from pathlib import Path
 
@@ -43,10 +44,20 @@ def relative(path: Path) -> str:
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
 
 
+PART = ".part"  # ends the name of a file that is being written
+
+
+def remove_parts(path: Path) -> None:
+    """Take away what a `write_atomic` of this file has left that was killed."""
+    for part in path.parent.glob(f".*.{glob.escape(path.name)}{PART}"):
+        part.unlink(missing_ok=True)
+
+
 def write_atomic(path: Path, text: str) -> None:
     """Replace the file's content in one step, so that no half-written file is ever seen."""
     content = text.encode()
-    with tempfile.NamedTemporaryFile("wb", dir=path.parent, delete=False) as file:
+    with tempfile.NamedTemporaryFile("wb", prefix=".", suffix=f".{path.name}{PART}",
+                                     dir=path.parent, delete=False) as file:
         written = Path(file.name)
         try:
             file.write(content)

@@ -2,6 +2,11 @@
 
 import copy
 import json
+import multiprocessing
+import os
+import signal
+import tempfile
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -155,7 +160,7 @@ def test_a_copy_that_was_deleted_comes_back(lab):
     assert lab.text() == version(1)
 
 
-@pytest.mark.parametrize("memory", [None, "", "{", "[]"])
+@pytest.mark.parametrize("memory", [None, "", "{", "[]", "[" * 100_000])
 def test_without_its_memory_nothing_that_differs_is_overwritten(lab, memory):
     lab.renew({NAME: version(1)})
     if memory is None:
@@ -168,7 +173,10 @@ def test_without_its_memory_nothing_that_differs_is_overwritten(lab, memory):
     assert (lab.text(), lab.text(BESIDE)) == (version(1), version(2))
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b"\xff\xfe", b'{"cells": [{}]}'])
+DEEP = b"[" * 100_000  # deeper than a parser that recurs can follow
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b"\xff\xfe", b'{"cells": [{}]}', DEEP])
 def test_what_is_no_notebook_any_more_counts_as_changed(lab, content):
     lab.renew({NAME: version(1)})
     (lab.folder / NAME).write_bytes(content)
@@ -215,6 +223,66 @@ def test_a_write_that_fails_leaves_the_old_copies_and_what_is_known_of_them(lab,
     assert lab.renew({"a.py": "2\n", NAME: version(2)}) == []
     assert lab.names() == [NAME, "a.py"]
     assert lab.text() == version(2)
+
+
+def killed_at(moment, folder, files):
+    """A renewal that is killed when a file is about to be put in its place the n-th time."""
+    def dies(self, target, replace=Path.replace):
+        if dies.left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        dies.left -= 1
+        return replace(self, target)
+
+    dies.left = moment
+    Path.replace = dies
+    list(Copies(folder).renew(files, set()))
+
+
+@pytest.mark.parametrize("moment", range(5))
+def test_a_renewal_that_was_killed_takes_no_copy_for_a_changed_one(lab, moment):
+    names = [f"{number}.en.ipynb" for number in range(3)]
+    lab.renew(dict.fromkeys(names, version(1)))
+    process = multiprocessing.get_context("fork").Process(
+        target=killed_at, args=(moment, lab.folder, dict.fromkeys(names, version(2))))
+    process.start()
+    process.join()
+    assert process.exitcode in (0, -signal.SIGKILL)
+    assert lab.renew(dict.fromkeys(names, version(3))) == []
+    assert lab.names() == names                     # and no half-written file beside them
+    assert {lab.text(name) for name in names} == {version(3)}
+
+
+def test_only_its_own_half_written_files_are_taken_away(lab):
+    lab.renew({NAME: version(1)})
+    (lab.folder / "01-tensors/tmp_notes").write_text("mine")
+    with tempfile.NamedTemporaryFile(dir=lab.folder / "01-tensors", delete=False):
+        pass
+    lab.renew({NAME: version(1)})
+    assert "01-tensors/tmp_notes" in lab.names()
+
+
+def test_a_killed_renewal_does_not_take_a_reader_s_change_for_its_own(lab):
+    lab.renew({NAME: version(1)})
+    mine = lab.change(write_a_blank)
+    process = multiprocessing.get_context("fork").Process(
+        target=killed_at, args=(1, lab.folder, {NAME: version(2)}))
+    process.start()
+    process.join()
+    lab.renew({NAME: version(3)})
+    assert lab.text() == mine
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_a_copy_that_is_a_link_stays_one(lab, tmp_path, broken):
+    real = tmp_path / "elsewhere.ipynb"
+    lab.renew({NAME: version(1)})
+    (lab.folder / NAME).replace(real)
+    (lab.folder / NAME).symlink_to(real)
+    if broken:
+        real.unlink()
+    assert lab.renew({NAME: version(2)}) == []
+    assert (lab.folder / NAME).is_symlink()
+    assert real.read_text("utf-8") == version(2)
 
 
 def test_the_digest_of_a_notebook_looks_at_sources_however_they_are_stored():

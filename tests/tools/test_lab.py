@@ -1,11 +1,15 @@
 """`make lab` up to the moment when JupyterLab starts: what it writes, in which language, what it
 refuses. That JupyterLab then runs the notebooks is shown in tests/lab."""
 
+import http.server
 import json
 import shutil
 import socket
 import subprocess
 import sys
+import threading
+import urllib.request
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -77,11 +81,12 @@ def test_a_language_that_the_book_has_not_is_refused(call):
         "lab: READ=fr is no language of the book; write READ=zh, en or both")
 
 
-def test_make_refuses_it_before_anything_is_installed():
-    done = subprocess.run(["make", "lab", "READ=fr", "PYTHON=false"], cwd=ROOT, check=False,
+@pytest.mark.parametrize("read", ["fr", "zh both", "zh zh"])
+def test_make_refuses_it_before_anything_is_installed(read):
+    done = subprocess.run(["make", "lab", f"READ={read}", "PYTHON=false"], cwd=ROOT, check=False,
                           capture_output=True, text=True)
     assert done.returncode == 2
-    assert done.stderr.endswith("lab: READ=fr is none of: zh en both.  Stop.\n")
+    assert done.stderr.endswith(f"lab: READ={read} is none of: zh en both.  Stop.\n")
     assert done.stderr.count("\n") == 1
     assert done.stdout == ""
 
@@ -169,7 +174,7 @@ def test_a_port_in_use_is_named_and_nothing_is_written(call, monkeypatch):
         port = server.getsockname()[1]
         assert said(call, "--port", str(port)) == (
             f"lab: port {port} is in use; try `make lab PORT={port + 1}`")
-    assert "0-65535" in said(call, "--port", "70000")
+    assert "1-65535" in said(call, "--port", "70000")
 
 
 @pytest.mark.parametrize("error", [
@@ -180,7 +185,8 @@ def test_what_goes_wrong_is_told_in_one_line(call, monkeypatch, error):
         raise error
 
     monkeypatch.setattr(lab, "run", fail)
-    assert said(call, "--port", "0") == f"lab: {' '.join(str(error).split())}"
+    monkeypatch.setattr(jupyter, "check_port", lambda _: None)
+    assert said(call) == f"lab: {' '.join(str(error).split())}"
 
 
 def test_a_server_that_ends_at_once_is_named_with_its_log(tmp_path, monkeypatch):
@@ -189,6 +195,74 @@ def test_a_server_that_ends_at_once_is_named_with_its_log(tmp_path, monkeypatch)
     with pytest.raises(jupyter.JupyterError, match=r"has ended; .*server\.log says why"):
         server.wait()
     server.stop()
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+    """A server that answers, and remembers what it was asked for."""
+
+    def do_GET(self):
+        self.server.asked.append(self.path)
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def answering():
+    """Two servers, each with `asked` and `server_port`."""
+    servers = [http.server.HTTPServer(("127.0.0.1", 0), Answers) for _ in range(2)]
+    for server in servers:
+        server.asked = []
+        threading.Thread(target=server.serve_forever, args=(0.01,)).start()
+    yield servers
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def test_a_proxy_is_neither_asked_nor_told_the_token(tmp_path, monkeypatch, answering):
+    lab_server, proxy = answering
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.server_port}")
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.setattr(jupyter.subprocess, "Popen", Waiting)
+    monkeypatch.setattr(urllib.request, "_opener", None)  # which knows earlier proxies
+    monkeypatch.setattr(jupyter, "PATIENCE", 5)
+    jupyter.trust(tmp_path, ())
+    server = jupyter.Server(tmp_path, lab_server.server_port)
+    server.wait()
+    assert proxy.asked == []
+    assert lab_server.asked == [f"/api/status?token={server.token}"]
+
+
+class Waiting:
+    """A process that neither does anything nor ends; `told` is its environment."""
+
+    def __init__(self, command, *, env, **_):
+        self.command, self.told = command, env
+
+    def poll(self):
+        return None
+
+
+def test_ipython_and_npm_write_into_the_folder_too(tmp_path, monkeypatch):
+    for name in ("IPYTHONDIR", "npm_config_cache"):
+        monkeypatch.setenv(name, "/elsewhere")
+    told = jupyter.environment(tmp_path)
+    for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR", "npm_config_cache"):
+        assert Path(told[name]).is_relative_to(tmp_path / jupyter.OWN), name
+
+
+@pytest.mark.parametrize("port", ["0", "-1"])
+def test_a_port_that_no_browser_could_be_told_is_refused(call, monkeypatch, port):
+    monkeypatch.setattr(lab, "run", lambda *_: pytest.fail("has begun"))
+    told = said(call, "--port", port)
+    assert told.startswith(f"lab: port {port} cannot be had (")
+    assert told.endswith("; try `make lab PORT=8888`")
+    assert "1-65535" in told
 
 
 @pytest.mark.parametrize(("settings", "opened"), [({}, []), ({"DISPLAY": ":0"}, ["here"])])

@@ -70,6 +70,8 @@ WRONG = {
     "an anchor to nowhere": (f"{OLD}:\n  to: {NEW}\n  anchors:\n    a: chapters/gone#b", 4,
                              "chapters/gone is no page of _toc.yml"),
     "an anchor to itself": (f"{NEW}:\n  anchors:\n    a: {NEW}#a", 3, "#a moves to where it is"),
+    "anchors in a circle": (f"{NEW}:\n  anchors:\n    a: {OTHER}#b\n{OTHER}:\n  anchors:\n"
+                            f"    b: {NEW}#a", 3, f"{OTHER}#b has moved on: name its new place"),
     "another key": (f"{OLD}: {{too: {NEW}}}", 1, "write `to`, `anchors` or both"),
     "an anchor of the whole": (f"{OLD}:\n  to: {NEW}#a", 2, "write a page, without an anchor"),
     "no mapping": ("- x", 1, "write a mapping: old page, then"),
@@ -85,6 +87,12 @@ def test_a_wrong_line_is_told_with_its_number(root, name):
     found = problems(root, text)
     assert found[0].startswith(f"book/moved.yaml:{line}: ")
     assert words in found[0]
+
+
+def test_a_file_in_another_encoding_is_told(root):
+    (root / moved.FILE).write_bytes(b"\xff\xfe")
+    assert [str(one) for one in moved.problems(TITLES.keys(), root)] == [
+        "book/moved.yaml:1: is not UTF-8: save it as that"]
 
 
 # ---- the page at an old address -----------------------------------------------------------------

@@ -115,7 +115,43 @@ def test_a_run_without_report_is_a_failure(tmp_path):
         "notebooks", 0, [runner.Finding("notebooks", "pytest ended with 4")])
 
 
-def test_a_run_that_takes_too_long_is_ended(tmp_path):
+STUCK = "import time\ntime.sleep(1000)"
+DEAD = "import os\nos._exit(3)"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("source", "limit", "reason"), [
+    (STUCK, 25, runner.NOT_DONE), (DEAD, 25, runner.NOT_DONE),
+    (DEAD, 60, "Timeout of 6 seconds exceeded")])
+def test_a_stuck_notebook_is_named_and_the_others_count(tmp_path, monkeypatch, source, limit,
+                                                        reason):
+    monkeypatch.setattr(under_nbval, "CELL_SECONDS", 6 if limit == 60 else 100)
+    paths = [notebook(tmp_path / f"{name}.ipynb", ("print(1)", "1\n", []), (last, "2\n", []))
+             for name, last in (("fine", "print(2)"), ("stuck", source))]
+    result = under_nbval.run(sys.executable, paths, 1, limit, os.environ | ENVIRONMENT)
+    assert result.cells >= 3
+    assert "stuck.ipynb" in result.failed[0].place
+    assert reason in result.failed[0].reason + result.failed[0].detail
+    assert not [finding for finding in result.failed if "fine" in finding.place]
+
+
+@pytest.mark.parametrize(("status", "failed"), [
+    (0, []), (1, []), (3, [runner.Finding("notebooks", "pytest ended with 3")])])
+def test_a_run_that_broke_off_after_its_report_is_a_failure(tmp_path, status, failed):
+    python = tmp_path / "python"
+    python.write_text(f"""#!/bin/sh
+for last; do :; done
+echo '<testsuite><testcase classname="a.ipynb" name="Cell 0"/></testsuite>' > ${{last#*=}}
+exit {status}
+""")
+    python.chmod(0o755)
+    notebook(tmp_path / "a.ipynb", ("1", "", []))
+    assert under_nbval.run(str(python), [str(tmp_path / "a.ipynb")], 1) == runner.Result(
+        "notebooks", 1, failed)
+
+
+def test_a_run_that_takes_too_long_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(under_nbval, "LEAVE", 0.3)
     python = tmp_path / "python"
     python.write_text("#!/bin/sh\nsleep 60\n")
     python.chmod(0o755)
@@ -175,3 +211,24 @@ def test_without_a_compiler_the_rehearsal_says_which_to_install(tmp_path, monkey
     with pytest.raises(rehearsal.CannotBuildError, match="needs a C\\+\\+ compiler"):
         rehearsal.environment(tmp_path)
     assert not [path for path in tmp_path.iterdir() if "." not in path.name]
+
+
+@pytest.mark.parametrize("compiler", ["false", "true", "env true"])
+def test_a_compiler_that_says_nothing_and_makes_nothing_is_named(tmp_path, monkeypatch, compiler):
+    monkeypatch.setenv("CXX", compiler)
+    with pytest.raises(rehearsal.CannotBuildError, match=r"(false|true|env) ended with \d and said "
+                                                         r"nothing; CXX names another"):
+        rehearsal.compile_to(tmp_path / "library.so")
+
+
+def test_two_builds_at_once_make_one_device(tmp_path, monkeypatch):
+    def compile_while_another_is_done(library):
+        monkeypatch.setattr(rehearsal, "compile_to", lambda other: other.touch())
+        library.touch()
+        with monkeypatch.context() as another:
+            another.setattr(rehearsal.os, "getpid", lambda: 0)
+            rehearsal.build(tmp_path)
+
+    monkeypatch.setattr(rehearsal, "compile_to", compile_while_another_is_done)
+    site = rehearsal.build(tmp_path)
+    assert list(tmp_path.iterdir()) == [site]

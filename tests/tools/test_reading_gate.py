@@ -83,6 +83,14 @@ def test_the_list_of_old_sections_keeps_none_that_is_within_the_limits_or_gone(t
                                   "out"]
 
 
+@pytest.mark.parametrize("text", ["5", "- a: b", "a: b", "- 5", "- [a]"])
+def test_a_list_of_another_form_is_told(tmp_path, text):
+    write(tmp_path, {"new": FULL})
+    (tmp_path / check.LIST).write_text(text)
+    assert problems(tmp_path) == [
+        f"{check.LIST}:1: write a list of sections, as in - chapters/01-tensors/views"]
+
+
 def test_openings_and_sheets_are_no_sections(tmp_path):
     write(tmp_path, {"index": LONG, "cheat-sheet": LONG})
     assert check.sections(tmp_path) == []

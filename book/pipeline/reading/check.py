@@ -89,7 +89,11 @@ def problems(root: Path = ROOT) -> Iterator[Problem]:
     path = root / LIST
     marked = marked_yaml.parse(path.read_text(encoding="utf-8") if path.is_file() else "[]")
     yield from (Problem(LIST, line, text) for line, text in marked.problems)
-    old = {name: marked.line((place,)) for place, name in enumerate(marked.value or [])}
+    rows = marked.value or []
+    if not (isinstance(rows, list) and all(isinstance(name, str) for name in rows)):
+        yield Problem(LIST, 1, "write a list of sections, as in - chapters/01-tensors/views")
+        return
+    old = {name: marked.line((place,)) for place, name in enumerate(rows)}
     by_name = {one.document: one for one in sections(root)}
     for document, one in by_name.items():
         if one.excess and document not in old:

@@ -10,6 +10,7 @@ on a GPU, and the engine runs its nodes in a thread of the device's own.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -56,7 +57,12 @@ def build(folder: Path) -> Path:
     (information / "entry_points.txt").write_text(ENTRY_POINTS)
     shutil.copy(HERE / "rehearsal_device.py", part)
     compile_to(part / f"rehearsal_memory{sysconfig.get_config_var('EXT_SUFFIX')}")
-    part.rename(site)
+    try:
+        part.rename(site)
+    except OSError:  # another run was faster
+        if not site.exists():
+            raise
+        shutil.rmtree(part)
     return site
 
 
@@ -64,17 +70,20 @@ def compile_to(library: Path) -> None:
     """Compile `device.cpp` against the installed torch."""
     from torch.utils import cpp_extension
 
-    if not (compiler := shutil.which(os.environ.get("CXX", "g++"))):
+    compiler = shlex.split(os.environ.get("CXX") or "g++")  # such as "ccache g++"
+    if not shutil.which(compiler[0]):
         raise CannotBuildError("the rehearsal device needs a C++ compiler; install one "
                                "(Debian: apt install g++)")
     include = [f"-I{path}" for path in [*cpp_extension.include_paths(),
                                         sysconfig.get_path("include")]]
     torch_lib = cpp_extension.TORCH_LIB_PATH
-    command = [compiler, "-shared", "-fPIC", "-std=c++20", "-O0", *include,
+    command = [*compiler, "-shared", "-fPIC", "-std=c++20", "-O0", *include,
                f"-DTORCH_EXTENSION_NAME={library.name.split('.')[0]}", str(HERE / "device.cpp"),
                "-o", str(library), f"-L{torch_lib}", f"-Wl,-rpath,{torch_lib}",
                "-ltorch", "-ltorch_cpu", "-ltorch_python", "-lc10"]
     done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr)
+    if done.returncode or not library.exists():
+        lines = done.stderr.strip().splitlines()
+        mute = f"{compiler[0]} ended with {done.returncode} and said nothing; CXX names another"
+        first = next((line for line in lines if "error" in line), lines[0] if lines else mute)
         raise CannotBuildError(f"the rehearsal device cannot be built: {first}")
