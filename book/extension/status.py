@@ -46,13 +46,13 @@ def devices(data: dict) -> str:
     for row in data["devices"]:
         why = [(f"{REASONS[tag][0]}（{count}）", f"{REASONS[tag][1]} ({count})")
                for tag, count in row["cpu"].items()]
-        rows.append([row["file"], row["device"], sum(row["cpu"].values()),
+        rows.append([row["file"].removeprefix("chapters/"), row["device"], sum(row["cpu"].values()),
                      ("；".join(zh for zh, _ in why), "; ".join(en for _, en in why))
                      if why else "–"])
     total = [sum(row[column] for row in rows) for column in (1, 2)]
     rows.append([("合计", "Total"), *total, "–"])
-    return table(["notebook", ("在设备上", "On the device"), ("在 CPU 上", "On the CPU"),
-                  ("为什么在 CPU 上", "Why on the CPU")], rows)
+    return table(["notebook", ("用 GPU（如果有）", "Use a GPU if there is one"), ("留在 CPU", "Stay on the CPU"),
+                  ("为什么", "Why")], rows)
 
 
 def cuda(data: dict) -> str:
