@@ -51,8 +51,9 @@ def devices(data: dict) -> str:
                      if why else "–"])
     total = [sum(row[column] for row in rows) for column in (1, 2)]
     rows.append([("合计", "Total"), *total, "–"])
-    return table(["notebook", ("用 GPU（如果有）", "Use a GPU if there is one"), ("留在 CPU", "Stay on the CPU"),
-                  ("为什么", "Why")], rows)
+    head = ["notebook", ("用 GPU（如果有）", "Use a GPU if there is one"),
+            ("留在 CPU", "Stay on the CPU"), ("为什么", "Why")]
+    return table(head, rows)
 
 
 def cuda(data: dict) -> str:
