@@ -135,7 +135,7 @@ def environment(device: str) -> dict[str, str]:
     if device != rehearsal.NAME:
         return {**os.environ, **ENVIRONMENT, "BOOK_DEVICE": device}
     try:
-        return {**os.environ, **ENVIRONMENT, **rehearsal.environment()}
+        return {**rehearsal.environment(), **ENVIRONMENT, "BOOK_DEVICE": device}
     except rehearsal.CannotBuildError as error:
         raise CannotRunError(str(error)) from None
 
