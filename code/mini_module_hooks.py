@@ -108,7 +108,9 @@ class BackwardHook:
             new = hook(self.module, grad_inputs, self.grad_outputs)
             if new is None:
                 continue
-            if self.inputs is None and any(grad is not None for grad in new):
+            if self.inputs is None:
+                if all(grad is None for grad in new):
+                    continue
                 raise RuntimeError("Backward hook for Modules where no input requires gradient "
                                    "should always return None or None for all gradients.")
             if len(new) != len(grad_inputs):

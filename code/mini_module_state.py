@@ -57,8 +57,8 @@ class Stateful:
             destination[prefix + name] = tensor if keep_vars else tensor.detach()
         for name, child in self._modules.items():
             if child is not None:
-                child.state_dict(destination=destination, prefix=f"{prefix}{name}.",
-                                 keep_vars=keep_vars)
+                below = f"{prefix}{name}."
+                child.state_dict(destination=destination, prefix=below, keep_vars=keep_vars)
         return destination
 
     def _own_state(self):

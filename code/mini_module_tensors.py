@@ -26,9 +26,6 @@ class Parameter(torch.Tensor):
             memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
         return memo[id(self)]
 
-    def __repr__(self):
-        return "Parameter containing:\n" + super().__repr__()
-
 
 def Buffer(data, *, persistent=True):
     """A plain tensor with the mark of a buffer; it shares the storage of `data`.

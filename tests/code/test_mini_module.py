@@ -1,9 +1,7 @@
 """mini_module against torch.nn: random trees, exchange of state, assignments, hooks, loading."""
 
-import contextlib
 import copy
 import gc
-import inspect
 import re
 import subprocess
 import sys
@@ -14,7 +12,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import nn
 
 import mini_module
 import mini_module_hooks
@@ -43,8 +40,10 @@ def test_random_trees_agree_with_torch(counted):
     assert seen["trees"] == TREES
     never_refused = {"step_apply", "step_copy"}
     for what in (*module_trees.STEPS, "shared module", "tied", "frozen", "buffer", "transient",
-                 "registered", "no param", "no buffer", "none", "tensor", "number", "Linear",
-                 "BatchNorm1d", "Dropout", "ReLU", "Sequential", "ModuleList", "ModuleDict",
+                 "registered", "no param", "no buffer", "none", "tensor", "number",
+                 *(f"at the end {kind}" for kind in (
+                     "Linear", "BatchNorm1d", "Dropout", "ReLU", "Sequential", "ModuleList",
+                     "ModuleDict")),
                  "missing", "unexpected", "misfit", "no metadata", "call refused", "hooks called",
                  *(f"refused {step}" for step in set(module_trees.STEPS) - never_refused)):
         assert seen[what] >= TREES / 50, (what, seen[what])
@@ -227,7 +226,7 @@ VALUES = {"None": lambda side: None, "number": lambda side: 1, "text": lambda si
           "transient": lambda side: side.Buffer(torch.zeros(2), persistent=False),
           "Module": lambda side: side.Linear(1, 1)}
 PLACES = {"blank": blank, "holder": holder}
-NAMES = ("p", "b", "t", "m", "plain", "new", "forward", "training", "a.b", "", "_parameters")
+NAMES = ("p", "b", "t", "m", "plain", "new", "forward", "training", "a.b", "")
 
 
 def tables(box):
@@ -239,18 +238,17 @@ def tables(box):
 
 def outcome(side, place, action):
     box = place(side)
-    with contextlib.suppress(IndexError):
-        try:
-            found = action(box)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            found = plain(error)
-        return found, tables(box)
+    try:
+        found = action(box)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        found = plain(error)
+    return found, tables(box)
 
 
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
 def test_an_assignment_does_what_it_does_in_torch(place, value):
-    for name in NAMES[:-1]:
+    for name in NAMES:
         ours, theirs = (outcome(side, place, lambda box, side=side: setattr(
             box, name, value(side))) for side in ENGINES)  # noqa: B023
         assert ours == theirs, name
@@ -259,7 +257,7 @@ def test_an_assignment_does_what_it_does_in_torch(place, value):
 @pytest.mark.parametrize("way", ["register_parameter", "register_buffer", "add_module"])
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
 def test_a_registration_does_what_it_does_in_torch(way, value):
-    for name in (*NAMES[:-1], 3, None):
+    for name in (*NAMES, 3, None):
         ours, theirs = (outcome(side, holder, lambda box, side=side: getattr(box, way)(
             name, value(side))) for side in ENGINES)  # noqa: B023
         assert ours == theirs, name
@@ -268,12 +266,10 @@ def test_a_registration_does_what_it_does_in_torch(way, value):
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 def test_reading_and_deleting_find_what_they_find_in_torch(place):
     for name in NAMES:
-        for action in (lambda box: type(getattr(box, name)).__name__,  # noqa: B023
-                       lambda box: delattr(box, name),  # noqa: B023
-                       lambda box: hasattr(box, name)):  # noqa: B023
-            ours, theirs = (outcome(side, place, action) for side in ENGINES)
-            if name != "_parameters" or "delattr" not in inspect.getsource(action):
-                assert ours == theirs, name
+        for action in (hasattr, lambda box, name: type(getattr(box, name)).__name__, delattr):
+            ours, theirs = (outcome(side, place, lambda box: action(box, name))  # noqa: B023
+                            for side in ENGINES)
+            assert ours == theirs, (action, name)
 
 
 def test_the_result_of_an_operation_on_a_parameter_is_a_plain_tensor():
@@ -349,14 +345,12 @@ def test_the_initial_values_are_those_of_torch():
 @pytest.mark.parametrize("shape", [(5, 4), (2, 4, 3), (1, 4), (4,), (2, 3, 4, 5)])
 def test_batch_norm_reads_the_shapes_that_torch_reads(shape):
     def run(side):
-        norm, x = side.BatchNorm1d(4).double(), torch.arange(torch.Size(shape).numel()) * 1.0
+        norm, count = side.BatchNorm1d(4).to(torch.float64), torch.Size(shape).numel()
         try:
-            return norm(x.double().view(shape)), norm.running_var
+            return norm(torch.arange(count).double().view(shape)), norm.running_var
         except ValueError as error:
             return str(error)
-    OURS.BatchNorm1d.double = lambda self: self.to(torch.float64)
     ours, theirs = run(OURS), run(TORCH)
-    del OURS.BatchNorm1d.double
     assert type(ours) is type(theirs)
     if isinstance(ours, str):
         assert ours == theirs
@@ -459,8 +453,8 @@ def test_a_module_of_several_inputs_and_outputs_is_told_all_gradients():
         first, _, second = swap(a, 3, b)
         (first * 5 + second).sum().backward()
         return log
-    assert run(OURS) == run(TORCH) == [[[[1.0], None, [15.0]], [[5.0], [0], [1.0]]]] or \
-        run(OURS) == run(TORCH)
+    assert run(OURS) == run(TORCH)
+    assert len(run(OURS)) == 1
 
 
 # ---- state ---------------------------------------------------------------------------------------

@@ -73,8 +73,8 @@ class Builder:
         self.modules, self.params, self.seen, self.refused = [], [], Counter(), []
         self.root = self.box(depth=3)
 
-    def tensor(self, *shape):
-        return torch.rand(*shape or (WIDTH,), generator=self.numbers) + 0.5
+    def tensor(self, shape=(WIDTH,)):
+        return torch.rand(shape, generator=self.numbers) + 0.5
 
     def box(self, depth):
         box = self.nn.Box()
@@ -106,7 +106,7 @@ class Builder:
                      "Dropout": lambda: self.nn.Dropout(0.25)}[kind]()
         with torch.no_grad():                          # the same numbers on either side
             for tensor in (*layer.parameters(), *layer.buffers()):
-                tensor.copy_(self.tensor(*tensor.shape))
+                tensor.copy_(self.tensor(tensor.shape))
         self.params += layer.parameters()
         return layer
 
@@ -166,7 +166,8 @@ def assign(side, box, depth=1):
 
 def pick(side, *kinds):
     """A module of the tree, of one of the kinds (names of classes), or None."""
-    found = [module for module in side.root.modules() if type(module).__name__ in kinds or not kinds]
+    found = [module for module in side.root.modules()
+             if type(module).__name__ in kinds or not kinds]
     return side.rng.choice(found) if found else None
 
 
@@ -255,8 +256,8 @@ def step_load(side):
 def damage_tensor(side, tensor, damage):
     if side.rng.random() < damage:
         side.seen["misfit"] += 1
-        return side.rng.choice([side.tensor(2), side.tensor(1), 3.5, None])
-    return side.tensor(*tensor.shape).to(tensor.dtype)
+        return side.rng.choice([side.tensor((2,)), side.tensor((1,)), 3.5, None])
+    return side.tensor(tensor.shape).to(tensor.dtype)
 
 
 STEPS["step_load"] = step_load
@@ -293,7 +294,7 @@ def called(side):
     for param in root.parameters():
         param.grad = None
     handles = add_hooks(side, log)
-    x = side.tensor(BATCH, WIDTH).double().requires_grad_(side.rng.random() < 0.8)
+    x = side.tensor((BATCH, WIDTH)).double().requires_grad_(side.rng.random() < 0.8)
     torch.manual_seed(side.rng.randint(0, 1000))       # for the dropout
     found = {"hooks": log}
     with warnings.catch_warnings():
@@ -337,6 +338,7 @@ def seen(root):
         found[f"children of {path}"] = [name for name, _ in module.named_children()]
         found[f"attributes of {path}"] = sorted(set(vars(module)) & {*NAMES})
     state = root.state_dict()
+    found["layers"] = Counter(type(module).__name__ for module in root.modules())
     found["state"] = [(key, t.dtype, t.requires_grad, type(t)) for key, t in state.items()]
     found["values of the state"] = list(state.values())
     found["metadata"] = [(path, dict(entry)) for path, entry in state._metadata.items()]
@@ -365,7 +367,7 @@ def same(what, ours, theirs):
 # ---- one case ------------------------------------------------------------------------------------
 
 def plain(error):
-    """Type and text of an error; where a class lives, and what torch adds as advice, is left out."""
+    """Type and text of an error, without where a class lives and what torch adds as advice."""
     text = re.sub(r"(torch|mini_module)[\w.]*\.(?=[A-Z])", "", str(error))
     for advice in (". Model parameters must be created", '", got: '):
         text = text.split(advice)[0].rstrip('"')
@@ -398,6 +400,7 @@ class Tree:
             self.seen[f"refused {name}"] += type(results[1]) is tuple
             self.compare(name, *results)
         self.exchange_and_call()
+        self.seen.update({f"at the end {kind}": 1 for kind in seen(theirs.root)["layers"]})
         for kind, count in theirs.seen.items():
             self.seen[kind] += bool(count)
         return self.seen
