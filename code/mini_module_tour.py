@@ -19,7 +19,7 @@ STEPS = (
      "路径是沿着树走出来的，参数自己不知道名字",
      "The walk makes the paths; a parameter doesn't know its name"),
     ("net[0].gain = torch.ones(3)",
-     "普通张量不会登记，只是一个属性",
+     "普通张量不会注册，只是一个属性",
      "A plain tensor enters no table; it is an attribute"),
     ("sorted(net[0].state_dict())", "所以不会存", "So it isn't saved"),
     ("net[0].weight = torch.ones(3, 2)",
