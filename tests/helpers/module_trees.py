@@ -71,6 +71,7 @@ class Builder:
         self.nn, self.rng = side, random.Random(seed)
         self.numbers = torch.Generator().manual_seed(seed)
         self.modules, self.params, self.seen, self.refused = [], [], Counter(), []
+        self.inside = []
         self.root = self.box(depth=3)
 
     def tensor(self, shape=(WIDTH,)):
@@ -87,12 +88,17 @@ class Builder:
 
         None that holds `inside`, where it is to go: a tree has no circle.
         """
-        known = [module for module in self.modules if inside not in set(module.modules())]
-        if known and self.rng.random() < 0.2:
-            self.seen["shared module"] += 1
-            return self.rng.choice(known)
-        kind = self.rng.choice(["layer"] * 2 + ["box", "seq", "list", "dict"] * (depth > 0))
-        made = getattr(self, f"make_{kind}")(depth - 1)
+        self.inside.append(inside)                     # also for what is made below
+        try:
+            known = [module for module in self.modules
+                     if not set(self.inside) & set(module.modules())]
+            if known and self.rng.random() < 0.2:
+                self.seen["shared module"] += 1
+                return self.rng.choice(known)
+            kind = self.rng.choice(["layer"] * 2 + ["box", "seq", "list", "dict"] * (depth > 0))
+            made = getattr(self, f"make_{kind}")(depth - 1)
+        finally:
+            self.inside.pop()
         self.modules.append(made)
         return made
 
