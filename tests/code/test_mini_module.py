@@ -129,6 +129,12 @@ def always_copy(self, name, tensor, value, assign):
         tensor.copy_(value)
 
 
+def copy_whatever_broadcasts(self, name, tensor, key, value, report):
+    if isinstance(value, torch.Tensor):
+        value = value.expand_as(tensor) if value.shape == (1,) else value
+    load_tensor(self, name, tensor, key, value, report)
+
+
 def stop_at_the_first(self, strict):
     return mini_module_state.Report.messages_(self, strict)[:1]
 
@@ -169,6 +175,7 @@ def cast_all(*args, **kwargs):
 
 
 Module, Stateful = mini_module.Module, mini_module_state.Stateful
+load_tensor = Stateful._load_tensor
 WRONG_RULES = [
     (Module, "_remove", keep_what_had_the_name),
     (Module, "__delattr__", delete_only_attributes),
@@ -183,6 +190,7 @@ WRONG_RULES = [
     (Stateful, "state_dict", save_once),
     (Stateful, "_write", replace_without_the_flag),
     (Stateful, "_write", always_copy),
+    (Stateful, "_load_tensor", copy_whatever_broadcasts),
     (mini_module_state.Report, "messages", stop_at_the_first),
     (mini_module_hooks.Handle, "__init__", newest_hook_first),
     (mini_module_hooks.Handle, "remove", lambda self: None),

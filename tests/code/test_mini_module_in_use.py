@@ -55,6 +55,17 @@ def test_a_checkpoint_goes_either_way_and_the_same_training_follows(way, tmp_pat
     torch.testing.assert_close(*outputs)
 
 
+def test_nn_module_does_not_register_our_parameter_and_an_optimizer_takes_it():
+    for side, other in (ENGINES, ENGINES[::-1]):
+        holder = side.Module()
+        holder.w = other.Parameter(torch.ones(2))
+        assert not list(holder.parameters())
+        optimizer = torch.optim.SGD([holder.w], lr=0.5)
+        holder.w.sum().backward()
+        optimizer.step()
+        assert holder.w.tolist() == [0.5, 0.5]
+
+
 def test_the_initial_values_are_those_of_torch():
     layers = []
     for side in ENGINES:
