@@ -144,6 +144,15 @@ def test_the_files_work_alone_in_a_folder(folder):
     assert (done.returncode, done.stdout.count("passes")) == (0, 12)
 
 
+def test_a_check_finds_the_practice_files_of_each_companion(check, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(check, "__file__", str(tmp_path / "check.py"))
+    monkeypatch.setattr(sys, "argv", ["check.py"])
+    for name in ("one_blanks.py", "two_from_tests.py", "three_blanks.py", "two.py"):
+        (tmp_path / name).write_text("")
+    assert check.Checker({"one": {}, "two": {}}).main() == 0
+    assert capsys.readouterr().out.splitlines()[:-1] == ["one_blanks.py", "two_from_tests.py"]
+
+
 def test_without_torch_it_says_so_in_one_line(folder):
     (folder / "torch.py").write_text("raise ImportError\n")
     done = run(folder / "check_modules.py")
