@@ -82,9 +82,10 @@ class Module(Stateful, Hookable):
     # --- 2. What an assignment does --------------------------------------------------------------
 
     def __setattr__(self, name, value):
-        """Put the value into the table of its type; whatever is in no table is an attribute.
+        """Put the value into the table of its type, or else make it an attribute.
 
-        A name that is in a table stays there: it takes a value of that type or None.
+        A Parameter takes over any name, and a Module any but a parameter's. For other values a
+        name stays in its table and takes None, of a buffer also a tensor; TypeError otherwise.
         """
         tables = self.__dict__
         if isinstance(value, Parameter):

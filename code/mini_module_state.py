@@ -92,7 +92,7 @@ class Stateful:
                 child._load(part, below, metadata, report)
 
     def _load_own(self, state, prefix, metadata, report):
-        """The tensors of this module; a subclass may mend an old `state` here."""
+        """The tensors of this module; a subclass may update an old `state` here."""
         own = self._own_state()
         for name, tensor in own.items():
             if prefix + name in state:

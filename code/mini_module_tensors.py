@@ -18,7 +18,8 @@ class Parameter(torch.Tensor):
         data = torch.empty(0) if data is None else data
         return torch.Tensor._make_subclass(cls, data, requires_grad)
 
-    # Without this line, weight * 2 would be a Parameter, too, and be registered by accident.
+    # Otherwise weight * 2 would be a Parameter, too, and to keep it in an attribute an error or,
+    # under no_grad, a registration by accident.
     __torch_function__ = torch._C._disabled_torch_function_impl
 
     def __deepcopy__(self, memo):
@@ -59,7 +60,7 @@ def conversion(*args, **kwargs):
 def converted(param, fn):
     """The parameter with fn of its data and gradient: the same object, so that ties survive.
 
-    Only where torch cannot exchange the data in place (for example cpu to meta), a new one.
+    Where torch cannot exchange the data in place (cpu to meta, for example), it is a new one.
     """
     with torch.no_grad():
         data = fn(param)

@@ -78,6 +78,9 @@ def test_the_result_of_an_operation_on_a_parameter_is_a_plain_tensor():
     for side in ENGINES:
         weight = side.Parameter(torch.ones(2))
         assert type(weight * 2) is type(weight.detach()) is type(weight.sum()) is torch.Tensor
+        box = side.Box()
+        box.kept = weight * 2
+        assert not list(box.parameters())
         assert weight.is_leaf
         assert weight.requires_grad
 
