@@ -7,7 +7,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from inside.pictures.plot import PAGE, STYLES, draw_curves
+from inside.pictures.layer_sizes import SHOWN, draw_layer_sizes
+from inside.pictures.plot import PAGE, STYLES, draw_curves, powers
 from tests.helpers.pictures import (
     SVG,
     assert_every_text_lies_inside,
@@ -97,7 +98,17 @@ def test_every_word_is_in_both_languages_or_the_same_in_both():
 
 def test_a_logarithmic_axis_is_labelled_in_powers_of_ten():
     labels = [node.text for node in nodes(drawn(), "text")]
-    assert {"1", "10²⁰", "10⁻²⁰"} <= set(labels)
+    assert {"1", "10²⁰", "10⁻¹⁰", "10⁴⁰"} <= set(labels)
+
+
+@pytest.mark.parametrize(("values", "shown"), [
+    ([1e-3, 1e3], [1e-3, 1e-2, 0.1, 1, 10, 100, 1e3]),
+    ([2e-20, 5e52], [1e-20, 1, 1e20, 1e40]),
+    ([3.0, 4.0], [1, 10]),
+    ([1e-300, 1e300], [1e-300, 1e-200, 1e-100, 1, 1e100, 1e200, 1e300]),
+])
+def test_powers_of_ten_stand_at_even_distances_with_one_among_them(values, shown):
+    assert powers([values]) == pytest.approx(shown, rel=1e-9)
 
 
 def test_it_fits_a_phone():
@@ -132,3 +143,15 @@ def test_the_text_tells_first_middle_and_last():
 def test_what_cannot_be_drawn_is_refused_in_one_line(curves, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         draw_curves(curves, ("横", "x"), ("纵", "y"))
+
+
+@pytest.mark.parametrize("of", SHOWN)
+def test_sizes_of_layers_begin_at_the_input_and_say_what_they_are(of):
+    picture = draw_layer_sizes({"a": [1.0, 10.0, 100.0]}, of)
+    assert picture.text == "a: 1 at 0, 10 at 1, 1e+02 at 2"
+    assert set(SHOWN[of]) <= {node.text for node in nodes(picture, "text")}
+
+
+def test_sizes_of_something_else_are_refused():
+    with pytest.raises(ValueError, match=r"^of is 'loss': one of activations, gradients$"):
+        draw_layer_sizes({"a": [1.0]}, "loss")

@@ -13,7 +13,7 @@ import re
 import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from inside.pictures.svg import Picture, bilingual, svg, text
 
@@ -71,7 +71,7 @@ def plot(figure, curves, start, log, top, height):
         above += row(name)
     if log:
         axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(numticks=7))
+        axes.yaxis.set_major_locator(FixedLocator(powers(curves.values())))
         axes.yaxis.set_major_formatter(FuncFormatter(power))
         axes.yaxis.set_minor_locator(NullLocator())
     else:
@@ -84,6 +84,15 @@ def plot(figure, curves, start, log, top, height):
         axes.spines[side].set_visible(False)
     axes.patch.set_visible(False)
     figure.patch.set_visible(False)
+
+
+def powers(curves):
+    """At most nine powers of ten that span the values, 1 among them if it lies between."""
+    exponents = [math.log10(value) for values in curves for value in values
+                 if not math.isnan(value)]
+    low, high = math.floor(min(exponents)), math.ceil(max(exponents))
+    step = next(step for step in (1, 2, 5, 10, 20, 50, 100) if (high - low) / step <= 7)
+    return [10.0**k for k in range(-(-low // step) * step, high + 1, step)]
 
 
 def power(value, position=None):
