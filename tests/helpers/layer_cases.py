@@ -122,8 +122,6 @@ def rms_norm(draw):
 
 
 def conv2d(draw):
-    if draw.dtype == torch.bfloat16:                   # torch's own kernel crashes on some of these
-        draw.dtype = torch.float32
     channels, out = draw.size(1, 3), draw.size(1, 3)
     kernel, dilation, stride, padding = ((draw.size(low, high), draw.size(low, high))
                                          for low, high in ((1, 3), (1, 2), (1, 3), (0, 2)))
@@ -194,10 +192,12 @@ def run(function, case, seed):
     else:
         arguments = [*leaves, *case.rest]
     torch.manual_seed(seed)
-    result = function(*arguments, **options)
+    with torch.backends.mkldnn.flags(enabled=False):   # its conv2d crashes on some of these shapes
+        result = function(*arguments, **options)
     upstream = torch.randn(result.shape, generator=torch.Generator().manual_seed(seed),
                            dtype=torch.float64).to(result.dtype)
-    result.backward(upstream)
+    with torch.backends.mkldnn.flags(enabled=False):
+        result.backward(upstream)
     return {"result": result.detach()} | {
         f"gradient {n}": leaf.grad for n, leaf in enumerate(leaves)} | written
 
