@@ -35,14 +35,14 @@ def test_windows_show_the_positions_in_the_storage():
 
 
 def test_masks_show_what_each_query_sees():
-    masks = {("从 0 数", "from 0"): torch.ones(2, 5, dtype=torch.bool).tril(),
-             ("从末尾数", "from the end"): causal_mask(2, 5)}
+    masks = {"counted from 0": torch.ones(2, 5, dtype=torch.bool).tril(),
+             "after the cache": causal_mask(2, 5)}
     picture = draw_visible(masks, cached=3)
     assert picture.text.splitlines() == [
-        "from 0:", "  q3 sees k0", "  q4 sees k0 k1",
-        "from the end:", "  q3 sees k0 k1 k2 k3", "  q4 sees k0 k1 k2 k3 k4"]
+        "counted from 0:", "  q3 sees k0", "  q4 sees k0 k1",
+        "after the cache:", "  q3 sees k0 k1 k2 k3", "  q4 sees k0 k1 k2 k3 k4"]
     assert picture.svg.count("<circle") == 3 + 9
     assert_every_text_lies_inside(picture)
     assert_narrow_enough_for_a_phone(picture)
-    nothing = draw_visible({("空", "none"): torch.zeros(1, 2, dtype=torch.bool)}, cached=1)
+    nothing = draw_visible({"none": torch.zeros(1, 2, dtype=torch.bool)}, cached=1)
     assert nothing.text.endswith("q1 sees nothing")

@@ -2,21 +2,24 @@
 
 from inside.pictures.svg import ACCENT, CELL, Picture, bilingual, box, stroke, svg, text
 
+TITLES = {"counted from 0": "从 0 数起", "after the cache": "从缓存后数起"}  # known in Chinese
 TOP, LEFT, GAP = 62, 34, 22  # room above for title and column numbers, beside for row names
 
 
 def draw_visible(masks, cached):
-    """Draw `{(zh, en): mask}`, each mask (queries, keys) bool, True where the key is seen.
+    """Draw `{title: mask}`, each mask (queries, keys) bool, True where the key is seen.
 
-    The queries are the positions after the `cached` ones; cached keys stand left of a line.
+    The queries are the positions after the `cached` ones; cached keys stand left of a line. Titles
+    are English; those in `TITLES` are shown in both languages.
     """
     x, parts, height = 4, [], 0
-    for (zh, en), mask in masks.items():
+    for title, mask in masks.items():
         rows, first = mask.tolist(), mask.shape[1] - mask.shape[0]
-        parts += [bilingual(x, 15, zh, en), grid(rows, x + LEFT, first, cached)]
+        parts.append(bilingual(x, 15, TITLES.get(title, title), title))
+        parts.append(grid(rows, x + LEFT, first, cached))
         x += LEFT + CELL * mask.shape[1] + GAP
         height = max(height, TOP + CELL * len(rows) + 10)
-    described = "\n".join(describe(en, mask) for (_, en), mask in masks.items())
+    described = "\n".join(describe(title, mask) for title, mask in masks.items())
     return Picture(svg(x - GAP + 4, height, "\n".join(parts), smallest_text=12), described)
 
 
