@@ -4,7 +4,7 @@ import { both } from "../widget/words.js";
 import { HEAD, KINDS, LABELS } from "./words.js";
 
 const code = (text) => `<code>${escape(String(text))}</code>`;
-const bytes = (n) => (n === undefined ? "" : `${n.toLocaleString("en")} B`);
+const bytes = (n) => `${n.toLocaleString("en")} B`;
 export const sign = (kind) => `<i class="mi-sign mi-${kind}" role="img" data-label="kind-${
   kind}"></i>`;
 const letter = (name) => (name ? `<b class="mi-letter">${escape(name)}</b>` : "");
@@ -22,7 +22,7 @@ export function markOf(row, list) {
 }
 
 function rowOf(row, list, now) {
-  const name = isTensor(row) ? sign(row.kind) + code(row.name)
+  const name = isTensor(row) ? sign(row.kind) + code(row.name).replace(/_(?=\w)/g, "_<wbr>")
     : `${row.kind === "module" ? "" : sign(row.kind)}<b>${
       row.name ? `${code(row.name)}: ` : ""}${code(row.type)}</b>${
       row.mode ? ` <small>${code(row.mode)}</small>` : ""}`;
@@ -30,22 +30,24 @@ function rowOf(row, list, now) {
   const mark = list ? markOf(row, list) : "";
   return `<tr class="${isTensor(row) ? "" : "mi-module"}"${
     now && row.path === now.path && !isTensor(row) && !row.again ? ' aria-current="step"' : ""}${
-    list ? ` data-mark="${mark}"` : ""}><th scope="row" style="--depth:${row.depth}">${name}${
-    hooks.join("")}</th><td>${code(row.shape ?? "")}</td><td>${bytes(row.bytes)}</td><td>${
-    letter(row.letter)}</td><td class="mi-mark">${mark}</td></tr>`;
+    list ? ` data-mark="${mark}"` : ""}><th scope="row"${isTensor(row) ? "" : ' colspan="3"'}
+    style="--depth:${row.depth}">${name}${hooks.join("")}</th>${isTensor(row)
+    ? `<td>${code(row.shape)}</td><td>${bytes(row.bytes)}</td>` : ""}<td>${
+    letter(row.letter)}</td>${list ? `<td class="mi-mark">${mark}</td>` : ""}</tr>`;
 }
 
 /** The tree with the module of the call `now`, and for a list what is in it. */
 export const treeOf = ({ rows }, list, now) => `<table class="mi-tree">${
-  headOf(["name", "shape", "bytes", "shared", "listed"])}${
+  headOf(["name", "shape", "bytes", "shared", ...(list ? ["listed"] : [])])}${
   rows.map((row) => rowOf(row, list, now)).join("")}</table>`;
 
-export function callsOf({ calls }, { at, done }) {
+/** The calls; `begun` and `done` are those that have received something, that have returned. */
+export function callsOf({ calls }, { at, begun, done }) {
   const body = calls.map((call, n) => (
     `<tr data-call="${n}"${n === at ? ' aria-current="step"' : ""}><th scope="row"
       style="--depth:${call.depth}">${code(call.path || call.type)}${
-      call.path ? ` <small>${code(call.type)}</small>` : ""}</th><td>${code(call.received)}</td><td>${
-      done.has(n) ? code(call.returned) : "…"}</td></tr>`));
+      call.path ? ` <small>${code(call.type)}</small>` : ""}</th>${[[begun, call.received], [done, call.returned]].map(
+      ([those, shape]) => `<td>${those.has(n) ? code(shape) : "…"}</td>`).join("")}</tr>`));
   return `<table class="mi-calls">${headOf(["called", "received", "returned"])}${
     body.join("")}</table>`;
 }
@@ -54,9 +56,9 @@ export function callsOf({ calls }, { at, done }) {
 export function legendOf({ rows, ties }) {
   const kinds = Object.keys(KINDS).filter((kind) => kind !== "module" && rows.some(
     (row) => row.kind === kind));
-  const signs = kinds.map((kind) => `<span>${sign(kind)} ${both(KINDS[kind])}</span>`);
+  const signs = kinds.map((kind) => `<span>${sign(kind)}${both(KINDS[kind])}</span>`);
   const shared = ties.map(({ letter: name, what, paths }) => `<span>${letter(name)} ${
-    both(LABELS[what])}${both(["：", ": "])}${code(paths.join(" = "))}</span>`);
+    both(LABELS[what])} ${code(paths.map((path) => path || rows[0].type).join(" = "))}</span>`);
   return signs.join("") + shared.join("");
 }
 

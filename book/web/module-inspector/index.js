@@ -9,61 +9,15 @@
 import { callerOf, callsOf, isTensor, legendOf, markOf, stepsOf, treeOf } from "./draw.js";
 import { LAYERS } from "./layers.js";
 import { shapeOf } from "./parse.js";
+import { EXAMPLES, SKELETON } from "./skeleton.js";
 import { STYLE } from "./style.js";
 import { inspected, spellShape } from "./typed.js";
 import { LABELS, LISTS, listWords, refusalWords, stepWords } from "./words.js";
 import { Widget, define, follower } from "../widget/element.js";
-import { fitStage, goButtons, goOfKey } from "../widget/steps.js";
+import { fitStage, goOfKey } from "../widget/steps.js";
 import { both, inPageLanguage, setLabels } from "../widget/words.js";
 
 const PAUSE = 500; // ms without a key before a text is read: half-typed ones mostly are wrong
-
-export const EXAMPLES = [
-  ["Sequential(Linear(4, 8), BatchNorm1d(8), ReLU(), Dropout(0.1), Linear(8, 3))", "(2, 4)",
-    ["多层感知机", "MLP"]],
-  ["Sequential(Conv2d(3, 8, 3, padding=1), ReLU(), MaxPool2d(2), Flatten(), Linear(128, 10))",
-    "(2, 3, 8, 8)", ["卷积网络", "convolutions"]],
-  ["block = Sequential(LayerNorm(4), Linear(4, 4), GELU());\nSequential(Embedding(10, 4), block, block)",
-    "(2, 5)", ["用两次的模块", "a module used twice"]],
-  ["Sequential(Conv2d(3, 8, 3), ReLU(), MaxPool2d(2), Flatten(), Linear(128, 10))",
-    "(2, 3, 8, 8)", ["形状不合", "what does not fit"]],
-];
-
-const choice = (label, n) => `<button type="button" data-example="${n}">${both(label)}</button>`;
-const list = (key) => `<button type="button" data-list="${key}" aria-pressed="false"><code>${
-  LISTS[key]}</code> <small></small></button>`;
-
-const SKELETON = `<div class="w-frame w-steps" role="group" data-label="inspector">
-  <div class="mi-form">
-    <label><span>${both(LABELS.text)}</span><textarea rows="1" spellcheck="false"
-      autocapitalize="off" autocomplete="off"
-      placeholder="Sequential(Linear(4, 8), ReLU())"></textarea></label>
-    <label><span>${both(LABELS.shape)}</span><input name="shape" spellcheck="false"
-      autocomplete="off" placeholder="(2, 4)"></label>
-    <div class="w-error" role="alert"></div>
-    <div class="mi-buttons" role="group" data-label="examples">${choice(LABELS.given, "given")}${
-    EXAMPLES.map(([, , label], n) => choice(label, n)).join("")}</div>
-  </div>
-  <div class="w-picture">
-    <div class="mi-buttons mi-lists" role="group" data-label="lists">${
-    Object.keys(LISTS).map(list).join("")}</div>
-    <p class="mi-list" aria-live="polite"></p>
-    <div class="mi-panels">
-      <div>
-        <div class="w-stage" role="group" data-label="tree"></div>
-        <p class="w-legend"></p>
-      </div>
-      <div class="mi-pass">
-        <div class="w-controls">
-          ${goButtons(LABELS)}
-          <input type="range" min="0" data-label="slider"><output></output>
-        </div>
-        <p class="w-status" aria-live="polite"></p>
-        <div class="w-stage mi-stage" role="group" data-label="calls"></div>
-      </div>
-    </div>
-  </div>
-</div>`;
 
 let serial = 0;
 
@@ -205,8 +159,8 @@ export class ModuleInspector extends Widget {
   look(chosen) {
     this.list = chosen;
     const { rows, sums } = this.model, marks = new Set(rows.map((row) => markOf(row, chosen)));
-    this.querySelector(".mi-list").innerHTML = chosen
-      ? both(listWords(chosen, sums[chosen], marks)) : "";
+    this.querySelector(".mi-list").innerHTML = both(
+      chosen ? listWords(chosen, sums[chosen], marks) : LABELS.hint);
     for (const node of this.querySelectorAll("[data-list]")) {
       node.setAttribute("aria-pressed", node.dataset.list === chosen);
     }
@@ -226,14 +180,14 @@ export class ModuleInspector extends Widget {
   draw() {
     const { model, steps, step } = this, { call: at, kind } = steps[step] ?? {};
     const call = model.calls[at], { last } = this.places();
-    const done = new Set(steps.slice(0, step + 1).flatMap((one) => (
-      one.kind === "enter" ? [] : [one.call])));
+    const past = steps.slice(0, step + 1), begun = new Set(past.map((one) => one.call));
+    const done = new Set(past.filter((one) => one.kind !== "enter").map((one) => one.call));
     this.part("stage").innerHTML = treeOf(model, this.list, call);
     if (call) {
       const row = model.rows.find((one) => !isTensor(one) && one.path === call.path);
       const turn = model.calls.slice(0, at + 1).filter(({ path }) => path === call.path).length;
       const more = { row, turn, caller: callerOf(model.calls, at) };
-      this.querySelector(".mi-stage").innerHTML = callsOf(model, { at, done });
+      this.querySelector(".mi-stage").innerHTML = callsOf(model, { at, begun, done });
       this.part("status").innerHTML = both(stepWords(call, kind, more));
       this.querySelector("output").textContent = `${step + 1} / ${last + 1}`;
       this.querySelector("[type=range]").value = step;

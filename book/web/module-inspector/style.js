@@ -3,14 +3,16 @@ export const STYLE = `
 html:not([data-lang=zh], [data-lang=en]) module-inspector
   :is(th, label > span, .w-status, .mi-list, .w-error) > .lang-zh { display: block; }
 module-inspector .w-frame {
-  .mi-form { display: grid; grid-template-columns: 1fr 11rem; gap: .6rem .75rem; }
+  .mi-form {
+    display: grid; grid-template-columns: 1fr 11rem; gap: .6rem .75rem; align-items: start;
+  }
   .mi-form > :is(.w-error, .mi-buttons) { grid-column: 1 / -1; }
   :is(textarea, input:not([type=range])) {
     width: 100%; min-height: 2.75rem; padding: .55rem .6rem;
   }
   .mi-buttons { display: flex; flex-wrap: wrap; gap: .4rem; }
   .mi-buttons button { font-size: .875rem; small { color: var(--w-quiet); font-size: .8125rem; } }
-  .mi-lists { margin-top: .85rem; code { font-size: .8125rem; } }
+  .mi-lists { margin-top: 1.1rem; padding-top: 1.1rem; border-top: 1px solid var(--w-line); code { font-size: .8125rem; } }
   .mi-list { min-height: 1.5em; margin-block: .5rem; }
   .mi-panels { display: grid; gap: 1.25rem; margin-top: .85rem; }
 
@@ -60,6 +62,12 @@ module-inspector .w-frame {
     th, td { padding-inline: .2rem; }
     th[scope=row] { padding-inline-start: calc(.2rem + var(--depth) * .55rem); }
     .mi-sign { margin-inline-end: .3rem; }
+    .mi-tree th:nth-child(n + 4) { /* its words only for those who listen */
+      position: relative;
+      > span {
+        position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+      }
+    }
     .w-status { min-height: 6em; }
   }
 }

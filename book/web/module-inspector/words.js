@@ -8,7 +8,8 @@ export const KINDS = {
 };
 export const LABELS = {
   inspector: ["模块检视器", "Module inspector"],
-  text: ["模型（可以改）", "Model (yours to change)"],
+  text: ["自己写一个模型", "A model of your own"],
+  hint: ["按一个列表，看模型的哪些张量在里面。", "Press a list to see which of the model's tensors are in it."],
   shape: ["输入的形状", "shape of the input"],
   examples: ["例子", "Examples"],
   given: ["本页的模型", "this page's"],
@@ -21,9 +22,9 @@ export const LABELS = {
   last: ["走到最后", "End"],
   slider: ["步骤", "Step"],
   stale: ["下面还是上一个模型。", "Below is still the model before."],
-  module: ["同一个模块", "one module"],
-  tensor: ["同一个张量", "one tensor"],
-  storage: ["共用一块存储", "one storage"],
+  module: ["同一个模块：", "one module:"],
+  tensor: ["同一个张量：", "one tensor:"],
+  storage: ["共用一块存储：", "on one storage:"],
   ...Object.fromEntries(Object.entries(KINDS).map(([kind, pair]) => [`kind-${kind}`, pair])),
 };
 export const HEAD = {
@@ -35,8 +36,9 @@ export const HEAD = {
 // ------------------------------------------------------------------ the four lists
 export const LISTS = { p: "parameters()", b: "buffers()", t: "to(…)", s: "state_dict()" };
 const number = (n) => n.toLocaleString("en");
-const ONCE = ["标 = 的张量前面已经有了，只给一次。", " A tensor marked = came earlier and comes only once."];
+const SAME = ["标 = 的就是前面出现过的那个张量，不重复算。", " What is marked = is a tensor from further up, not counted again."];
 const MISSED = ["标 ✗ 的不在里面。", " What is marked ✗ isn't in it."];
+const LEFT = ["标 ✗ 的留在原处。", " What is marked ✗ stays where it is."];
 
 /** What a list holds; `marks` are those that occur in the tree. */
 export function listWords(list, [n, bytes], marks) {
@@ -50,7 +52,8 @@ export function listWords(list, [n, bytes], marks) {
     s: [`\`state_dict()\` 有 ${n} 项，一个名字一项；背后的存储共 ${number(bytes)} 字节，各算一次。`,
       `\`state_dict()\` has ${n} entries, one for each name. Their storages, each counted once, have ${number(bytes)} bytes.`],
   }[list];
-  const more = [...(marks.has("=") ? [ONCE] : []), ...(marks.has("✗") ? [MISSED] : [])];
+  const more = [...(marks.has("=") ? [SAME] : []),
+    ...(marks.has("✗") ? [list === "t" ? LEFT : MISSED] : [])];
   return [0, 1].map((k) => said[k] + more.map((pair) => pair[k]).join(""));
 }
 
