@@ -104,6 +104,23 @@ def test_every_refusal_is_one_sentence_in_both_languages(cases, module):
         assert not re.search(r"undefined|null|NaN|\[object", zh + en), error
 
 
+@pytest.mark.parametrize(("text", "shape"), [
+    ("BatchNorm1d(3, affine=False, track_running_stats=False)", (2, 4)),  # nothing to compare with
+    ("BatchNorm1d(3, affine=False)", (2, 4)), ("BatchNorm1d(4, track_running_stats=False)", (1, 4)),
+    ("BatchNorm1d(4)", (1, 4, 2)), ("BatchNorm2d(4)", (1, 4, 1, 1)), ("Flatten(0)", ()),
+    ("Flatten()", ()), ("Flatten(2, 1)", (2, 3, 4)), ("MaxPool2d(2, padding=2)", (1, 4, 4)),
+    ("MaxPool2d(3)", (1, 2, 4)), ("MaxPool2d(3, 2, 1)", (1, 1, 1)), ("Conv2d(1, 1, 3)", (1, 3, 2)),
+    ("Sequential()", (2,)), ("Embedding(3, 4)", ()), ("Linear(1, 2)", ()),
+    ("Sequential(Sequential(), Embedding(3, 4), Sequential())", (2,)),
+    ("Sequential(Identity(), Embedding(3, 4))", (2,)),
+    ("b = Sequential(ReLU()); Sequential(Sequential(b), b, ReLU())", (2,)),
+])
+def test_at_its_edges_a_rule_is_torchs(module, text, shape):
+    ours, theirs = module("m.inspected(...data)", [text, shape]), in_torch(text, shape)
+    assert ours.get("model") == theirs.get("model")
+    assert ours.get("error", {}).get("call") == theirs.get("call")
+
+
 # ---------------------------------------------------------------- how it may be written
 @pytest.mark.parametrize(("text", "same"), [
     ("Ｓｅｑｕｅｎｔｉａｌ（Linear（４，８），ReLU（））", "Sequential(Linear(4, 8), ReLU())"),
