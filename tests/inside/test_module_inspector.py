@@ -265,6 +265,11 @@ def test_outputs_that_are_no_tensor_are_spelled():
     assert calls[0].returned == "[(4, 3), [(1, 3), (1, 3)]]"
 
 
+def test_a_lazy_model_is_run_as_any_other():
+    calls = record_calls(nn.Sequential(nn.LazyLinear(3), nn.LazyBatchNorm1d()), torch.ones(4, 2))
+    assert [call.returned for call in calls] == ["(4, 3)"] * 3
+
+
 def test_a_model_that_does_not_run_is_refused_with_its_place():
     with pytest.raises(CallError, match=r"^0: Linear got \(2, 5\): .*cannot be multiplied"):
         ModuleInspector(nn.Sequential(nn.Linear(4, 8)), torch.ones(2, 5))

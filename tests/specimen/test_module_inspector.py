@@ -115,6 +115,8 @@ def test_what_is_typed_is_what_torch_would_do(opened):
     page = opened()
     page.evaluate("""() => { window.told = []; addEventListener('typed-change',
       ({ detail }) => told.push(detail.typed)); }""")
+    given = page.locator("[data-example=given]")
+    assert given.get_attribute("aria-pressed") == "true"
     text = "a = Linear(4, 4); Sequential(a, ReLU(), a, BatchNorm1d(4))"
     type_model(page, text, "(2, 4)")
     calls = in_torch(text, (2, 4))["model"]["calls"]
@@ -123,7 +125,9 @@ def test_what_is_typed_is_what_torch_would_do(opened):
                                     for c in calls]
     assert page.evaluate("told.at(-1)") == {"text": text, "shape": [2, 4]}
     assert page.locator(".mi-tree .mi-letter").all_inner_texts() == ["A", "A"]
-    page.locator("[data-example=given]").click()
+    assert given.get_attribute("aria-pressed") == "false"
+    given.click()
+    assert given.get_attribute("aria-pressed") == "true"
     assert "Tiny" in page.locator(".mi-tree").inner_text()
     assert page.locator("module-inspector textarea").input_value() == ""
     assert page.evaluate("told.at(-1)") == {}

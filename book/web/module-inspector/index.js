@@ -51,7 +51,7 @@ export class ModuleInspector extends Widget {
   fill() {
     const { text = "", shape } = JSON.parse(this.getAttribute("typed") ?? "{}");
     const [area, field] = this.fields();
-    if (area.value !== text) this.mark(text ? "" : "given");
+    this.mark(text === (this.given.typed.text ?? "") ? "given" : "");
     Object.assign(area, { value: text });
     Object.assign(field, { value: shape ? spellShape(shape) : "" });
     this.complain(null);

@@ -32,7 +32,7 @@ module-inspector .w-frame {
   [aria-current] { background: color-mix(in srgb, var(--w-accent) 14%, var(--w-ground)); }
   [aria-current] > :first-child { box-shadow: inset 3px 0 var(--w-accent); }
   [data-call] { cursor: pointer; }
-  .mi-mark { width: 1.6em; text-align: center; font-weight: 650; }
+  .mi-tree .mi-mark.mi-mark { width: 1.6em; text-align: center; font-weight: 650; }
   [data-mark="✓"] { background: color-mix(in srgb, var(--w-text) 9%, var(--w-ground)); }
   [data-mark="✗"] code { text-decoration: line-through; color: var(--w-quiet); }
 

@@ -1,13 +1,16 @@
 """One forward pass: which module is called by whom, what it receives and what it returns.
 
 Recorded with forward hooks on all modules, those that hide in lists included. What a `forward`
-does without calling a module, or by calling another module's `forward` itself, is not seen.
+does without calling a module, or by calling another module's `forward` itself, is not seen. A
+module that passes its children over where none has a hook, such as `nn.TransformerEncoderLayer`
+in eval mode, calls them here.
 """
 
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
+from torch.nn.parameter import is_lazy
 
 from inside.observe.module_tree import read_module
 
@@ -41,7 +44,8 @@ def record_calls(model, *inputs, values=0):
     """Call `model(*inputs)` without gradients; the `Call`s in the order in which they begin.
 
     With `values`, so many elements of each output are spelled. Afterwards the buffers and torch's
-    random state are as before. Raises `CallError` where the model raises.
+    random state are as before; what a lazy module makes at its first call stays. Raises
+    `CallError` where the model raises.
     """
     branches = [branch for branch in read_module(model).walk() if not branch.again]
     calls, running, handles = [], [], []
@@ -84,7 +88,8 @@ def unchanged(branches):
     A version counter would not tell: torch updates a running mean without counting it.
     """
     before = [(branch.module, name, tensor, tensor.clone()) for branch in branches
-              for name, tensor in branch.module._buffers.items() if tensor is not None]
+              for name, tensor in branch.module._buffers.items()
+              if tensor is not None and not is_lazy(tensor)]
     try:
         yield
     finally:
