@@ -3,6 +3,10 @@
 import copy
 import re
 from dataclasses import dataclass
+from itertools import chain
+
+import torch
+from torch import nn
 
 MISMATCH = re.compile(r"size mismatch for (\S+?):")
 
@@ -24,18 +28,30 @@ class Fate:
 def read(model, state_dict):
     """The fates of all keys, the model's in its order and then the unexpected ones.
 
-    A deep copy of `model` loads a deep copy of `state_dict` with `strict=False`, so neither
-    changes. Raises the `RuntimeError` of the load if it says more than mismatched sizes.
+    A copy of `model` loads a copy of `state_dict` with `strict=False`, both on the meta device, so
+    that neither changes and no value is copied. Raises the `RuntimeError` of the load if it says
+    more than mismatched sizes.
     """
-    trial, found = copy.deepcopy(model), {}
+    tensors = chain(model.parameters(), model.buffers())
+    trial, found = copy.deepcopy(model, {id(tensor): empty(tensor) for tensor in tensors}), {}
     trial.register_load_state_dict_post_hook(lambda module, keys: found.update(keys._asdict()))
-    mismatched = load(trial, copy.deepcopy(state_dict))
+    mismatched = load(trial, {key: empty(value) for key, value in state_dict.items()})
     return [
         Fate(key, shape(state_dict.get(key)), shape(own.get(key)), fate)
         for own in [model.state_dict()]
         for key in [*own, *found["unexpected_keys"]]
         for fate in [fate_of(key, mismatched, found)]
     ]
+
+
+def empty(value):
+    """A tensor's shape and dtype without its values; what is no tensor as it is."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    bare = torch.empty_like(value, device="meta", requires_grad=False)
+    if not isinstance(value, nn.Parameter):
+        return bare
+    return nn.Parameter(bare, requires_grad=value.requires_grad)
 
 
 def load(model, state_dict):
