@@ -8,10 +8,11 @@ The exit status is 0 if all checks pass. It needs torch: what you wrote is compa
 import sys
 from types import SimpleNamespace
 
-from exercise_harness import Checker, Differs
+from exercise_harness import Checker, Differs, claim
 
 try:
     import torch
+    from torch.nn import functional
 except ImportError:
     torch = None
 
@@ -209,16 +210,192 @@ def state_held(tree):
             for node in (tree.root, tree.a, tree.b)]
 
 
+# --- what mini_layers is compared with ---------------------------------------------------------
+
+def close(what, found, wanted):
+    """Stop with one line unless a tensor has the shape and, nearly, the values that are wanted."""
+    if not isinstance(found, torch.Tensor):
+        raise Differs(f"{what}: expected a tensor; found {found!r}")
+    if found.shape != wanted.shape:
+        raise Differs(f"{what}: expected shape {tuple(wanted.shape)}; found {tuple(found.shape)}")
+    if not torch.allclose(found, wanted, atol=1e-5, equal_nan=True):
+        raise Differs(f"{what}: expected {shown(wanted)}; found {shown(found)}")
+
+
+def shown(tensor):
+    """The first values, rounded, as text."""
+    values = [round(value, 3) for value in tensor.detach().flatten()[:6].tolist()]
+    return f"{values}{' …' if tensor.numel() > 6 else ''}"
+
+
+def like_torch(what, mine, theirs, *leaves, **options):
+    """Compare two functions of the leaves and options, result and gradients."""
+    results = []
+    for function in (mine, theirs):
+        taken = [leaf.clone().requires_grad_() for leaf in leaves]
+        result = function(*taken, **options)
+        claim(f"{what}: a tensor is returned", isinstance(result, torch.Tensor))
+        weight = torch.arange(1.0, result.numel() + 1).reshape(result.shape).sin()
+        gradients = torch.autograd.grad((result * weight).sum(), taken, allow_unused=True)
+        results.append((result, gradients))
+    (found, ours), (wanted, those) = results
+    close(what, found, wanted)
+    for number, (gradient, expected) in enumerate(zip(ours, those, strict=True)):
+        claim(f"{what}: argument {number} gets a gradient", gradient is not None)
+        close(f"{what}, gradient of argument {number}", gradient, expected)
+
+
+def numbers(*shape):
+    """The same irregular numbers each time."""
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(len(shape)))
+
+
+# --- mini_layers.py ----------------------------------------------------------------------------
+
+def check_layer_norm(module):
+    x, weight, bias = numbers(2, 3, 4) * 5 + 2, numbers(4), numbers(4) - 1
+    for eps in (1e-5, 0.1):
+        like_torch(f"layer_norm over (4,), eps={eps}",
+                   lambda x, *weights, eps: module.layer_norm(x, (4,), *weights, eps=eps),
+                   lambda x, *weights, eps: functional.layer_norm(x, (4,), *weights, eps=eps),
+                   x, weight, bias, eps=eps)
+    like_torch("layer_norm over (3, 4), no weight", lambda x: module.layer_norm(x, (3, 4)),
+               lambda x: functional.layer_norm(x, (3, 4)), x)
+    like_torch("layer_norm of equal numbers", lambda x: module.layer_norm(x, (4,)),
+               lambda x: functional.layer_norm(x, (4,)), torch.ones(2, 4))
+
+
+def check_windows(module):
+    x = torch.arange(2 * 3 * 6 * 7.0).reshape(2, 3, 6, 7)
+    for kernel, stride, dilation in [((2, 2), (1, 1), (1, 1)), ((3, 2), (2, 1), (1, 1)),
+                                     ((2, 3), (1, 2), (3, 2)), ((1, 1), (3, 3), (1, 1)),
+                                     ((6, 7), (1, 1), (1, 1))]:
+        what = f"windows {kernel}, stride {stride}, dilation {dilation}"
+        view = module.windows(x, kernel, stride, dilation)
+        reach = [d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)]
+        whole = x.unfold(2, reach[0], stride[0]).unfold(3, reach[1], stride[1])
+        close(what, view, whole[..., ::dilation[0], ::dilation[1]])
+        claim(f"{what}: a view on the same storage", view.data_ptr() == x.data_ptr())
+    close("windows of a transposed image", module.windows(x.mT, (2, 2)),
+          x.mT.unfold(2, 2, 1).unfold(3, 2, 1))
+
+
+def check_cross_entropy(module):
+    logits, target = numbers(5, 3, 2) * 3, torch.tensor([[0, 1], [2, 2], [1, 0], [-100, 1], [0, 2]])
+    every = torch.tensor([[-100, -100]] * 5)
+    for options in ({}, {"reduction": "sum"}, {"reduction": "none"}, {"ignore_index": 255},
+                    {"label_smoothing": 0.3}, {"weight": torch.tensor([1.0, 5.0, 0.5])},
+                    {"weight": torch.tensor([1.0, 5.0, 0.5]), "label_smoothing": 0.3}):
+        labels = target.where(target >= 0, options.get("ignore_index", -100))
+        like_torch(f"cross_entropy, {options or 'mean'}", module.cross_entropy,
+                   functional.cross_entropy, logits, target=labels, **options)
+    like_torch("cross_entropy of logits of 1000", lambda z: module.cross_entropy(z, target),
+               lambda z: functional.cross_entropy(z, target), logits * 1000)
+    like_torch("cross_entropy, all ignored", lambda z: module.cross_entropy(z, every),
+               lambda z: functional.cross_entropy(z, every), logits)
+
+
+def check_embedding(module):
+    ids, weight = torch.tensor([[0, 2, 1], [2, 2, 0]]), numbers(4, 3)
+    for padding in (None, 2, 0, -4):
+        like_torch(f"embedding, padding_idx={padding}",
+                   lambda weight, **options: module.embedding(ids, weight, **options),
+                   lambda weight, **options: functional.embedding(ids, weight, **options),
+                   weight, padding_idx=padding)
+    close("embedding of no ids", module.embedding(ids[:0], weight), weight.new_zeros(0, 3, 3))
+    for bad in (-1, 4):
+        try:
+            module.embedding(torch.tensor([bad]), weight)
+        except (IndexError, RuntimeError) as error:
+            if not isinstance(error, NotImplementedError):
+                continue
+            raise
+        raise Differs(f"embedding of id {bad} of 4 rows: expected an error; nothing was raised")
+
+
+# --- mini_layers_attention.py ------------------------------------------------------------------
+
+def check_softmax_or_zero(module):
+    low = -float("inf")
+    like_torch("softmax_or_zero", module.softmax_or_zero,
+               lambda scores: functional.softmax(scores, -1), numbers(2, 3, 4) * 3)
+    close("softmax_or_zero of scores of 1000",
+          module.softmax_or_zero(torch.tensor([[1000.0, 1000.0, -1000.0]])),
+          torch.tensor([[0.5, 0.5, 0.0]]))
+    leaf = torch.tensor([[1.0, 1.0], [0.0, 0.0]], requires_grad=True)
+    weights = module.softmax_or_zero(leaf + torch.tensor([[0.0, low], [low, low]]))
+    close("softmax_or_zero, one row of -inf", weights, torch.tensor([[1.0, 0.0], [0.0, 0.0]]))
+    (gradient,) = torch.autograd.grad(weights[:, 0].sum(), leaf)
+    close("its gradient", gradient, torch.zeros(2, 2))
+
+
+def check_append(module):
+    cache, seen = module.KVCache(2, 3, 6, 4), torch.zeros(2, 3, 0, 4)
+    for length in (2, 1, 3):
+        new = numbers(2, 3, length, 4) + length
+        seen = torch.cat([seen, new], 2)
+        keys, values = cache.append(new, -new)
+        close(f"keys after {length} more", keys, seen)
+        close(f"values after {length} more", values, -seen)
+        claim(f"cache.length is {seen.shape[2]}", cache.length == seen.shape[2])
+        claim("views of the cache are returned", keys.data_ptr() == cache.keys.data_ptr())
+    try:
+        cache.append(new, new)
+    except ValueError:
+        claim("a refused append leaves the cache alone", cache.length == 6)
+        return
+    raise Differs("9 positions in a cache with room for 6: expected ValueError; nothing was raised")
+
+
+def check_forward(module):
+    x = numbers(2, 5, 12)
+    theirs = torch.nn.MultiheadAttention(12, 3, batch_first=True)
+    mine = module.MultiheadAttention(12, 3)
+    mine.load_state_dict(theirs.state_dict())
+    causal = torch.ones(5, 5, dtype=torch.bool).tril()
+    mask = causal.flip(0)
+    for what, options, hidden in [("no mask", {}, None), ("mask", {"mask": mask}, ~mask),
+                                  ("causal=True", {"causal": True}, ~causal),
+                                  ("mask and causal", {"mask": mask, "causal": True},
+                                   ~(mask & causal))]:
+        wanted, _ = theirs(x, x, x, attn_mask=hidden, need_weights=False)
+        close(f"forward, {what}", mine(x, **options), wanted)
+    mine.dropout = 0.5
+    claim("forward in training: dropout acts", not torch.allclose(mine(x), mine(x)))
+    close("forward in eval, with dropout", mine.eval()(x), theirs(x, x, x, need_weights=False)[0])
+    for kv_heads in (6, 2):
+        check_with_cache(module, kv_heads, x)
+
+
+def check_with_cache(module, kv_heads, x):
+    layer = module.MultiheadAttention(12, 6, kv_heads)
+    with torch.no_grad():
+        cache = module.KVCache(2, kv_heads, 5, 2)
+        parts = [layer(part, causal=True, cache=cache) for part in x.split([2, 1, 2], 1)]
+        query, key, value = layer.split(functional.linear(x, layer.in_proj_weight))
+        key, value = (t.repeat_interleave(6 // kv_heads, 1) for t in (key, value))
+        out = functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+        wanted = layer.out_proj(out.transpose(1, 2).reshape(2, 5, 12))
+    close(f"forward in chunks, {kv_heads} heads of keys", torch.cat(parts, 1), wanted)
+
+
 CHECKER = Checker(
     {"mini_module": {"Module.named_modules": check_module_named_modules,
                      "Module._named_members": check_module_named_members,
                      "Module._apply": check_module_apply,
                      "Module.__setattr__": check_module_setattr},
      "mini_module_state": {"Stateful.state_dict": check_state_dict,
-                           "Stateful._load_own": check_state_load_own}},
-    needs={"Module._named_members": ["Module.named_modules"]},
+                           "Stateful._load_own": check_state_load_own},
+     "mini_layers": {"layer_norm": check_layer_norm, "windows": check_windows,
+                     "cross_entropy": check_cross_entropy, "embedding": check_embedding},
+     "mini_layers_attention": {"softmax_or_zero": check_softmax_or_zero,
+                               "KVCache.append": check_append,
+                               "MultiheadAttention.forward": check_forward}},
+    needs={"Module._named_members": ["Module.named_modules"],
+           "MultiheadAttention.forward": ["softmax_or_zero", "KVCache.append"]},
     imports={"mini_module": ["mini_module_tensors.py", "mini_module_state.py",
-                             "mini_module_hooks.py"]})
+                             "mini_module_hooks.py"],
+             "mini_layers_attention": ["mini_layers.py"]})
 
 if __name__ == "__main__":
     if torch is None:

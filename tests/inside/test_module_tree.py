@@ -227,7 +227,7 @@ def signs(model):
     svg = draw_module_tree(model).svg
     found = re.findall(r'<(rect|path) (?:x="\S+" y="\S+"|d="M\S+ \S+?(?=l|v))([^>]*)/>\n'
                        r"<text[^>]*>([\w\[\]]+)</text>", svg)
-    return {name: (shape, rest) for shape, rest, name in found}
+    return {name: (shape, " ".join(rest.split())) for shape, rest, name in found}
 
 
 def test_the_four_kinds_differ_without_colour(model):

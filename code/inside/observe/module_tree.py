@@ -40,6 +40,12 @@ class Held:
     letter: str = ""
     tensor: torch.Tensor = field(default=None, repr=False, compare=False)
 
+    @property
+    def spelled(self):
+        """The shape, with the dtype where it is not the usual one."""
+        shape = "?" if self.shape is None else str(self.shape)
+        return shape if self.dtype == "float32" else f"{shape} {self.dtype}"
+
 
 @dataclass(frozen=True)
 class Branch:

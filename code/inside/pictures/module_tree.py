@@ -63,7 +63,7 @@ def rows(branch, depth=0, parent_training=True):
                 mode, None, branch.letter)]
     made += [row(depth + 1, "hook", f"{kind}: {n}") for kind, n in branch.hooks]
     for held in branch.tensors:
-        made.append(row(depth + 1, sign_of(held), held.name, spell(held), held.nbytes,
+        made.append(row(depth + 1, sign_of(held), held.name, held.spelled, held.nbytes,
                         held.letter))
     for below in branch.modules:
         made += rows(below, depth + 1, branch.training)
@@ -77,12 +77,6 @@ def row(depth, sign, name, more="", nbytes=None, letter=""):
 
 def sign_of(held):
     return "frozen" if held.kind == PARAMETER and not held.requires_grad else held.kind
-
-
-def spell(held):
-    """The shape, with the dtype where it is not the usual one."""
-    shape = "?" if held.shape is None else str(held.shape)
-    return shape if held.dtype == "float32" else f"{shape} {held.dtype}"
 
 
 def spell_bytes(nbytes):
