@@ -8,6 +8,7 @@ import copy
 from dataclasses import dataclass
 
 import torch
+from torch import nn
 
 from inside.observe.module_tree import (
     BUFFER,
@@ -54,12 +55,23 @@ def walks(model, *inputs):
     """
     return {
         "assignment": {part.path: SHELVES[part.kind] for part in parts(model) if part.path},
-        "call": called(copy.deepcopy(model), inputs),
-        "to": moved(copy.deepcopy(model)),
-        "load_state_dict": loaded(copy.deepcopy(model)),
-        "train": switched(copy.deepcopy(model)),
+        "call": called(copied(model), inputs),
+        "to": moved(copied(model)),
+        "load_state_dict": loaded(copied(model)),
+        "train": switched(copied(model)),
         "parameters": dict.fromkeys(dict(model.named_parameters()), YES),
     }
+
+
+def copied(model):
+    """A copy with tensors of its own, tied where the model's are; also for devices whose tensors
+    `deepcopy` cannot copy."""
+    memo = {}
+    for tensor in tensors(model).values():
+        twin = tensor.detach().clone().requires_grad_(tensor.requires_grad)
+        is_parameter = isinstance(tensor, nn.Parameter)
+        memo[id(tensor)] = nn.Parameter(twin, tensor.requires_grad) if is_parameter else twin
+    return copy.deepcopy(model, memo)
 
 
 def called(model, inputs):
