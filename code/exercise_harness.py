@@ -87,8 +87,9 @@ class Checker:
     def main(self, first_line=""):
         """Check the files named, or every practice file beside the program; the exit status."""
         here, lesson = Path(__file__).resolve().parent, next(iter(self.checks))
-        paths = [Path(name) for name in sys.argv[1:]] or sorted(
-            path for end in ("blanks", "from_tests") for path in here.glob(f"{lesson}*_{end}.py"))
+        paths = [Path(name) for name in sys.argv[1:]] or sorted({
+            path for name in self.checks for end in ("blanks", "from_tests")
+            for path in here.glob(f"{name}*_{end}.py")})
         if not paths:
             print(f"没有要检查的文件 · no file to check: put {lesson}_blanks.py beside this one")
             return 1

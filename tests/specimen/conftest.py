@@ -23,6 +23,7 @@ PAGES = {
     "section": f"{CHAPTER}/section.html", "sheet": f"{CHAPTER}/cheat-sheet.html",
     "explorer": f"{CHAPTER}/stride-explorer.html", "stepper": f"{CHAPTER}/graph-stepper.html",
     "torch graph": f"{CHAPTER}/torch-graph.html", "timeline": f"{CHAPTER}/loader-timeline.html",
+    "inspector": f"{CHAPTER}/module-inspector.html",
 }
 TEMPLATES = ("front", "drill", "opening", "section", "sheet")  # one page of each kind
 

@@ -51,7 +51,8 @@ def test_the_archive_beside_a_notebook_is_all_that_its_imports_need(built, tmp_p
     zipfile.ZipFile(built / ARCHIVE).extractall(beside)
     program = (f"{SETUP}\nimport scalar_mlp, inside\n"
                "import inside.widgets.graph_stepper, inside.widgets.stride_explorer\n"
-               "import inside.widgets.loader_timeline, mini_loader, loader_data\n"
+               "import inside.widgets.loader_timeline, inside.widgets.module_inspector\n"
+               "import mini_loader, loader_data\n"
                "from inside.recorded import recorded\nrecorded('scalar-speed')\n"
                "print(inside.__file__)")
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}

@@ -1,0 +1,151 @@
+"""The exercises of chapter 3: the check tells what passes, fails, waits or is still to write."""
+
+import ast
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from book.pipeline.notebooks import faded
+from book.pipeline.paths import CHAPTERS, CODE
+from tests.helpers.exercise_checks import cuts, load, sources, teller
+
+LIST = CHAPTERS / "03-modules/exercises.yaml"
+EXERCISES = faded.read(LIST)
+SOURCES = sources(EXERCISES)
+CHECKED = sorted({home.stem for home in EXERCISES.homes.values()})
+
+
+@pytest.fixture
+def check():
+    return load(EXERCISES.check)
+
+
+@pytest.fixture
+def told(check, tmp_path, capsys):
+    return teller(EXERCISES, check, tmp_path, capsys)
+
+
+@pytest.mark.parametrize("companion", CHECKED)
+def test_the_solution_passes(told, check, companion):
+    names = check.CHECKER.checks[companion]
+    assert told(companion, SOURCES[companion]) == dict.fromkeys(names, "passes")
+
+
+def test_every_function_of_the_list_is_checked_and_no_other(check):
+    checks = check.CHECKER.checks
+    assert {name for names in checks.values() for name in names} == set(EXERCISES.homes)
+    for companion, names in checks.items():
+        assert all(EXERCISES.homes[name].stem == companion for name in names)
+        beside = [file.name for file in EXERCISES.imports(CODE / f"{companion}.py")]
+        assert check.CHECKER.imports.get(companion, []) == beside
+
+
+@pytest.mark.parametrize(("name", "companion", "text"), list(cuts(EXERCISES)))
+def test_what_is_cut_is_reported_as_still_to_write(told, name, companion, text):
+    found = told(companion, text)
+    assert [other for other, word in found.items() if word == "write"] == [name]
+    assert "fails" not in found.values(), "a function that nobody touched"
+
+
+def test_a_function_waits_for_the_one_that_it_calls(told, check):
+    for companion in ("mini_module", "mini_module_state"):
+        names = check.CHECKER.checks[companion]
+        for place, name in enumerate(names):
+            needed = check.CHECKER.needs.get(name, [])
+            tree = faded._find(ast.parse(SOURCES[EXERCISES.homes[name].stem]), name)
+            called = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+            assert all(other.split(".")[-1] in called for other in needed)
+            assert set(needed) <= set(list(names)[:place])
+    text = faded.fade(SOURCES["mini_module"], "Module.named_modules", "tests")
+    assert told("mini_module", text)["Module._named_members"] == "waits"
+
+
+@pytest.mark.parametrize(("name", "old", "new"), [
+    ("Module.named_modules", "            memo.add(self)\n", "            pass\n"),
+    ("Module.named_modules", "        if remove_duplicate:\n            memo.add(self)\n",
+     "        memo.add(self)\n"),
+    ("Module.named_modules", "if child is not None:\n                path", "if True:\n"
+     "                path"),
+    ("Module.named_modules", 'f"{prefix}.{name}" if prefix else name', "name"),
+    ("Module._named_members", "memo.add(tensor)", "pass"),
+    ("Module._named_members", "if tensor is None or tensor in memo:", "if tensor in memo:"),
+    ("Module._named_members", 'f"{path}.{name}" if path else name', 'f"{path}.{name}"'),
+    ("Module._named_members", "modules if recurse else [(prefix, self)]", "modules"),
+    ("Module._apply", "            child._apply(fn)\n", "            pass\n"),
+    ("Module._apply", "converted(param, fn)", "Parameter(fn(param.detach()))"),
+    ("Module._apply", "self._buffers[name] = fn(buffer)", "fn(buffer)"),
+    ("Module._apply", "            if buffer is not None:\n", "            if True:\n"),
+    ("Module.__setattr__", '"_buffers", "_modules", before="parameters"',
+     '"_modules", before="parameters"'),
+    ("Module.__setattr__", '"_buffers", "_modules", before="parameters"',
+     '"_buffers", before="parameters"'),
+    ("Module.__setattr__", '            self._only_none("parameter", name, value, "Parameter")\n',
+     ""),
+    ("Module.__setattr__", "            self.register_parameter(name, None)\n",
+     "            del self._parameters[name]\n"),
+    ("Module.__setattr__", '            self._only_none("child module", name, value, "Module")\n',
+     ""),
+    ("Module.__setattr__", "self.register_buffer(name, value, value.persistent)",
+     "self.register_buffer(name, value)"),
+    ("Module.__setattr__", "name not in self._non_persistent_buffers_set)", "True)"),
+    ("Module.__setattr__", '        elif name in tables.get("_buffers", ()):',
+     "        elif False:"),
+    ("Stateful.state_dict", "tensor if keep_vars else tensor.detach()", "tensor"),
+    ("Stateful.state_dict", "tensor if keep_vars else tensor.detach()",
+     "tensor if keep_vars else tensor.detach().clone()"),
+    ("Stateful.state_dict", "destination[prefix + name] =", "destination[name] ="),
+    ("Stateful.state_dict", 'below = f"{prefix}{name}."\n                child.state',
+     'below = f"{name}."\n                child.state'),
+    ("Stateful.state_dict", "prefix=below, keep_vars=keep_vars", "prefix=below"),
+    ("Stateful._load_own", "report.missing.append(prefix + name)", "report.missing.append(name)"),
+    ("Stateful._load_own", "report.unexpected.append(key)", "pass"),
+    ("Stateful._load_own", "self._modules if rest else own", "own"),
+    ("Stateful._load_own", "self._modules if rest else own", "{*self._modules, *own}"),
+    ("Stateful._load_own", "for key in state:", "for key in sorted(state):"),
+])
+def test_a_usual_mistake_fails_by_its_name(told, name, old, new):
+    companion = EXERCISES.homes[name].stem
+    text = SOURCES[companion]
+    assert text.count(old) == 1
+    assert told(companion, text.replace(old, new))[name] == "fails"
+
+
+# ---- the files in a folder, as a reader has them -------------------------------------------------
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, text in faded.files(LIST).items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def run(*arguments):
+    return subprocess.run([sys.executable, "-E", "-s", *map(str, arguments)], capture_output=True,
+                          text=True, encoding="utf-8", cwd="/", check=False)
+
+
+def test_the_files_work_alone_in_a_folder(folder):
+    made = {"mini_module_blanks.py", "mini_module_from_tests.py", "mini_module_state_blanks.py",
+            "mini_module_state_from_tests.py"}
+    assert made <= set(faded.files(LIST))
+    done = run(folder / "mini_module_blanks.py")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "mini_module；下一步 · next: python3 check_modules.py\n"
+    script = folder / "check_modules.py"
+    done = run(script, *(folder / name for name in sorted(made)))
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.count("fails") == 0
+    assert done.stdout.count("still to write") == 5
+    for name in made:
+        companion = name.removesuffix(".py").removesuffix("_blanks").removesuffix("_from_tests")
+        shutil.copy(CODE / f"{companion}.py", folder / name)
+    done = run(script, *(folder / name for name in sorted(made)))
+    assert (done.returncode, done.stdout.count("passes")) == (0, 12)
+
+
+def test_without_torch_it_says_so_in_one_line(folder):
+    (folder / "torch.py").write_text("raise ImportError\n")
+    done = run(folder / "check_modules.py")
+    assert (done.returncode, done.stdout) == (1, "要装 torch · this needs torch\n")
