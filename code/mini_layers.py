@@ -1,8 +1,9 @@
 """The layers that an interviewer asks for, written from memory: each in a few lines of tensors.
 
 Read it from top to bottom: linear and embedding, dropout, the norms, convolution, softmax and the
-losses. Attention is in mini_layers_attention.py. Each has the results and gradients of the function
-of the same name in torch.nn.functional, and its main arguments. It needs torch.
+losses. Attention is in mini_layers_attention.py. For finite numbers of a floating dtype, each has
+the results and gradients of the function of the same name in torch.nn.functional, up to rounding,
+and its main arguments. It needs torch.
 """
 import torch
 
@@ -64,8 +65,12 @@ def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=Fa
     """x (N, C, ...): every channel over the batch and all positions, weight and bias (C,).
 
     In training, the statistics of this batch normalise and are noted in `running_mean` and
-    `running_var` (C,), which may be None; otherwise these two normalise.
+    `running_var` (C,), which may be None; otherwise these two normalise. ValueError if one of the
+    four isn't (C,): a single number would quietly serve all channels.
     """
+    for each in (running_mean, running_var, weight, bias):
+        if each is not None and each.shape != x.shape[1:2]:
+            raise ValueError(f"{tuple(each.shape)} numbers for {x.shape[1]} channels")
     shape = (1, -1) + (1,) * (x.dim() - 2)     # a (C,) tensor against (N, C, ...)
     values, mean, var = wide(x), running_mean, running_var
     if training and x.numel():
@@ -95,8 +100,9 @@ def batch_statistics(x, running_mean, running_var, momentum):
 def layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5):
     """x (..., *normalized_shape): each element of the batch by itself, the same in eval.
 
-    `eps` stands inside the root, beside the biased variance.
+    `eps` stands inside the root, beside the biased variance. ValueError as `check_end`.
     """
+    check_end(x, normalized_shape)
     dims = tuple(range(-len(normalized_shape), 0))
     values = wide(x)
     centred = values - values.mean(dims, keepdim=True)
@@ -108,13 +114,22 @@ def layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5):
 def rms_norm(x, normalized_shape, weight=None, eps=None):
     """x (..., *normalized_shape) divided by its root mean square: no mean taken off, no bias.
 
-    `eps` stands inside the root; None is the machine epsilon of the dtype computed in.
+    `eps` stands inside the root; None is the machine epsilon of the dtype computed in. ValueError
+    as `check_end`.
     """
+    check_end(x, normalized_shape)
     dims = tuple(range(-len(normalized_shape), 0))
     values = wide(x)
     eps = torch.finfo(values.dtype).eps if eps is None else eps
     out = values * torch.rsqrt((values * values).mean(dims, keepdim=True) + eps)
     return affine(out, weight, None, normalized_shape).to(x.dtype)
+
+
+def check_end(x, normalized_shape):
+    """ValueError unless `normalized_shape` is the end of x's shape, and not empty."""
+    end = tuple(normalized_shape)
+    if not end or tuple(x.shape[-len(end):]) != end:
+        raise ValueError(f"normalized_shape {end} is not the end of the shape {tuple(x.shape)}")
 
 
 def affine(x, weight, bias, shape):
@@ -150,9 +165,10 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1):
     padded = pad(x, pair(padding))
     view = windows(padded, weight.shape[2:], pair(stride), pair(dilation))
     n, _, out_h, out_w = view.shape[:4]
-    columns = view.permute(0, 2, 3, 1, 4, 5).reshape(n, out_h * out_w, -1)   # here it copies
+    # here it copies
+    columns = view.permute(0, 2, 3, 1, 4, 5).reshape(n, out_h * out_w, weight[0].numel())
     out = linear(columns, weight.reshape(len(weight), -1), bias)             # (N, L, O)
-    return out.mT.reshape(n, len(weight), out_h, out_w)
+    return out.mT.reshape(n, len(weight), out_h, out_w).contiguous()
 
 
 def pad(x, padding):
@@ -194,8 +210,9 @@ def cross_entropy(logits, target, weight=None, ignore_index=-100, reduction="mea
     """logits (N, C, ...), raw; target (N, ...) int64; weight (C,) -> 0-dim, or (N, ...) for none.
 
     The mean is the sum divided by the weights of the targets that count, not by N: nan if all are
-    ignored. `reduction`: "mean", "sum" or "none".
+    ignored. `reduction`: "mean", "sum" or "none". ValueError as `check_targets`.
     """
+    check_targets(logits, target, weight, reduction)
     log_probs, classes = log_softmax(logits, 1), logits.shape[1]
     weight = logits.new_ones(classes) if weight is None else weight
     counts = target != ignore_index
@@ -211,9 +228,22 @@ def cross_entropy(logits, target, weight=None, ignore_index=-100, reduction="mea
     return total if reduction == "sum" else total / weight[known].where(counts, 0).sum()
 
 
-def binary_cross_entropy_with_logits(logits, target):
-    """The mean of -log(sigmoid) of raw logits, target in [0, 1] of the same shape and dtype.
+def check_targets(logits, target, weight, reduction):
+    """ValueError for shapes or a reduction that would give a number, but not the loss."""
+    if target.shape != logits.shape[:1] + logits.shape[2:]:
+        raise ValueError(f"target {tuple(target.shape)} does not fit logits {tuple(logits.shape)}")
+    if weight is not None and weight.shape != logits.shape[1:2]:
+        raise ValueError(f"weight {tuple(weight.shape)} for {logits.shape[1]} classes")
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f'reduction is "mean", "sum" or "none", not {reduction!r}')
 
-    log(1 + exp(z)) - y z, as the log-sum-exp of 0 and z.
+
+def binary_cross_entropy_with_logits(logits, target):
+    """The mean of -log(sigmoid) of finite raw logits, target in [0, 1] of the same shape and dtype.
+
+    log(1 + exp(z)) - y z, as the log-sum-exp of 0 and z. ValueError if the shapes differ: (N, 1)
+    and (N,) would quietly make N x N losses.
     """
+    if target.shape != logits.shape:
+        raise ValueError(f"target {tuple(target.shape)}, but logits {tuple(logits.shape)}")
     return (torch.logaddexp(logits.new_zeros(()), logits) - logits * target).mean()

@@ -54,11 +54,14 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout_p=0.0):
 
     mask (..., L, S), broadcast: bool, True where the key may be seen, or a number to add to the
     score. Divided by the root of D, a score of D independent products has variance 1 again. A
-    query that may see nothing gets zeros. Source: torch.nn.functional.scaled_dot_product_attention.
+    query that may see nothing gets zeros. TypeError for a mask of integers, which would be added.
+    Source: torch.nn.functional.scaled_dot_product_attention.
     """
     scores = wide(query) @ wide(key).mT / math.sqrt(query.shape[-1])
     if mask is not None:
         bool_mask = mask.dtype == torch.bool
+        if not (bool_mask or mask.is_floating_point()):
+            raise TypeError(f"a mask is bool or floating point, not {mask.dtype}")
         scores = scores.masked_fill(~mask, -math.inf) if bool_mask else scores + mask
     out = dropout(softmax_or_zero(scores), dropout_p) @ wide(value)
     return out.to(query.dtype)
@@ -78,12 +81,19 @@ class KVCache:
         self.length = 0
 
     def append(self, key, value):
-        """Write key, value (N, kv_heads, L, D) behind the others; views of all so far."""
+        """Write key, value (N, kv_heads, L, D) behind the others; views of all so far.
+
+        ValueError, and nothing is written, if they do not fit. What fails later does not take the
+        new positions out again.
+        """
+        if key.shape != value.shape or key.shape[:2] != self.keys.shape[:2]:
+            raise ValueError(f"key {tuple(key.shape)} and value {tuple(value.shape)} for a cache "
+                             f"of {tuple(self.keys.shape)}")
         end = self.length + key.shape[2]
         if end > self.keys.shape[2]:
             raise ValueError(f"{end} positions, but the cache has room for {self.keys.shape[2]}")
-        self.keys[:, :, self.length:end] = key
-        self.values[:, :, self.length:end] = value
+        self.keys[:, :, self.length:end] = key.detach()
+        self.values[:, :, self.length:end] = value.detach()
         self.length = end
         return self.keys[:, :, :end], self.values[:, :, :end]
 
@@ -115,11 +125,12 @@ class MultiheadAttention(nn.Module):
 
     def __init__(self, embed_dim, num_heads, num_kv_heads=None, dropout=0.0):
         super().__init__()
-        self.num_heads, self.num_kv_heads = num_heads, num_kv_heads or num_heads
-        self.head_dim, self.dropout = embed_dim // num_heads, dropout
-        if embed_dim % num_heads or num_heads % self.num_kv_heads:
+        kv_heads = num_heads if num_kv_heads is None else num_kv_heads
+        if min(num_heads, kv_heads) < 1 or embed_dim % num_heads or num_heads % kv_heads:
             raise ValueError(f"{embed_dim} features, {num_heads} heads, {num_kv_heads} heads of "
                              "keys: each must divide the one before")
+        self.num_heads, self.num_kv_heads = num_heads, kv_heads
+        self.head_dim, self.dropout = embed_dim // num_heads, dropout
         rows = (num_heads + 2 * self.num_kv_heads) * self.head_dim
         bound = math.sqrt(6 / (rows + embed_dim))                 # xavier_uniform_
         self.in_proj_weight = nn.Parameter(torch.empty(rows, embed_dim).uniform_(-bound, bound))
@@ -128,7 +139,8 @@ class MultiheadAttention(nn.Module):
         nn.init.zeros_(self.out_proj.bias)
 
     def forward(self, x, mask=None, causal=False, cache=None):
-        """x (N, L, E) -> (N, L, E); mask (..., L, S) as above, S counting the cached positions.
+        """x (N, L, E) -> (N, L, E); mask (..., L, S) as above, S counting the cached positions;
+        together with `causal` it must be bool.
 
         With a cache, x holds the positions that follow those in it, and its keys and values are
         appended. Use it without gradients.
@@ -156,14 +168,13 @@ class MultiheadAttention(nn.Module):
 class LayerNorm(nn.Module):
     """`weight` and `bias` (E,) of ones and zeros."""
 
-    def __init__(self, features, eps=1e-5):
+    def __init__(self, features):
         super().__init__()
         self.weight = nn.Parameter(torch.ones(features))
         self.bias = nn.Parameter(torch.zeros(features))
-        self.eps = eps
 
     def forward(self, x):
-        return layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
+        return layer_norm(x, self.weight.shape, self.weight, self.bias)
 
 
 class TransformerEncoderLayer(nn.Module):

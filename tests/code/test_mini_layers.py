@@ -91,7 +91,7 @@ def test_a_class_of_minus_infinity_is_no_obstacle_unless_labels_are_smoothed(smo
         loss = function(logits, torch.tensor([2]), label_smoothing=smoothing)
         loss.backward()
         assert loss.isfinite() != bool(smoothing)
-        assert bool(logits.grad.isfinite().all()) or smoothing
+        assert bool(logits.grad.isfinite().all()) or not loss.isfinite()
 
 
 def test_if_all_targets_are_ignored_the_mean_is_nan_and_the_gradient_zero():
@@ -117,6 +117,37 @@ def test_one_value_per_channel_is_refused_in_training_alone(x):
         with pytest.raises(ValueError, match="value"):
             function(x, *running, training=True)
         assert function(x, *running, training=False).shape == x.shape
+
+
+def test_the_running_statistics_carry_no_graph():
+    mean, var = torch.zeros(3), torch.ones(3)
+    mini_layers.batch_norm(torch.randn(4, 3, requires_grad=True), mean, var, training=True)
+    assert not mean.requires_grad
+    assert not var.requires_grad
+
+
+@pytest.mark.parametrize(("name", "arguments", "options"), [
+    ("batch_norm", [torch.ones(2, 4), torch.zeros(1), torch.ones(1)], {}),
+    ("batch_norm", [torch.ones(2, 4), torch.zeros(4), torch.ones(4), torch.ones(1)], {}),
+    ("layer_norm", [torch.ones(2, 3), (2,)], {}),
+    ("layer_norm", [torch.ones(2, 3), (1, 3)], {}),
+    ("rms_norm", [torch.ones(2, 3), (2,)], {}),
+    ("cross_entropy", [torch.ones(4, 3), torch.tensor([0, 1])], {}),
+    ("cross_entropy", [torch.ones(4, 3, 2), torch.zeros(4, 1, dtype=torch.int64)], {}),
+    ("cross_entropy", [torch.ones(2, 3), torch.tensor([0, 1])], {"weight": torch.ones(2)}),
+    ("cross_entropy", [torch.ones(2, 3), torch.tensor([0, 1])], {"reduction": "avg"}),
+    ("binary_cross_entropy_with_logits", [torch.ones(3, 1), torch.ones(3)], {}),
+])
+def test_shapes_that_would_broadcast_to_another_result_are_refused(name, arguments, options):
+    for module in (mini_layers, functional):
+        with pytest.raises((ValueError, RuntimeError)):
+            getattr(module, name)(*arguments, **options)
+
+
+def test_a_convolution_of_no_images_and_its_memory():
+    kernel = torch.ones(4, 2, 3, 3)
+    assert mini_layers.conv2d(torch.ones(0, 2, 5, 5), kernel).shape == (0, 4, 3, 3)
+    assert mini_layers.conv2d(torch.ones(2, 2, 5, 5), kernel).is_contiguous()
 
 
 def test_an_empty_batch_leaves_the_running_statistics_alone():

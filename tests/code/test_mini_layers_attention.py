@@ -81,6 +81,14 @@ def test_a_query_that_may_see_nothing_gives_zeros_and_no_nan_in_the_gradient(kin
         assert leaf.grad.isfinite().all()
 
 
+def test_a_mask_of_integers_is_refused():
+    x, ones = torch.randn(1, 3, 4), torch.ones(3, 3, dtype=torch.int64)
+    with pytest.raises(TypeError, match="bool or floating point, not"):
+        ours.scaled_dot_product_attention(x, x, x, ones)
+    with pytest.raises(TypeError, match="bool or floating point"):
+        ours.MultiheadAttention(4, 2)(x, mask=ones, causal=True)
+
+
 def test_scores_of_1000_do_not_overflow():
     found = ours.softmax_or_zero(torch.tensor([[1000.0, 1000.0, -1000.0]]))
     assert found.tolist() == [[0.5, 0.5, 0.0]]
@@ -142,13 +150,22 @@ def test_a_block_with_the_state_of_torch_does_the_same(counted):
     counted("random blocks of mini_layers", EACH)
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_dropout_in_a_block_falls_where_torch_lets_it_fall(first):
+    theirs = nn.TransformerEncoderLayer(12, 3, 7, dropout=0.5, batch_first=True, norm_first=first)
+    mine = ours.TransformerEncoderLayer(12, 3, 7, 0.5, first)
+    mine.load_state_dict(theirs.state_dict())
+    x, found = torch.randn(1, 4, 12), []            # of one text, both draw in the same order
+    for block in (mine, theirs):
+        torch.manual_seed(0)
+        found.append(block(x))
+    torch.testing.assert_close(*found)
+    assert not torch.allclose(found[0], mine.eval()(x))
+
+
 def test_a_state_goes_back_into_torch():
     theirs = nn.TransformerEncoderLayer(12, 3, 7, batch_first=True)
-    mine = ours.TransformerEncoderLayer(12, 3, 7)
-    theirs.load_state_dict(mine.state_dict())
-    shapes = [{name: tuple(value.shape) for name, value in each.state_dict().items()}
-              for each in (mine, theirs)]
-    assert shapes[0] == shapes[1]
+    theirs.load_state_dict(ours.TransformerEncoderLayer(12, 3, 7).state_dict())
     nn.MultiheadAttention(12, 3).load_state_dict(ours.MultiheadAttention(12, 3).state_dict())
 
 
@@ -204,7 +221,7 @@ def test_grouped_heads_are_those_of_torch():
     torch.testing.assert_close(attention(x, causal=True), wanted)
 
 
-@pytest.mark.parametrize("heads", [(5, None), (4, 3)])
+@pytest.mark.parametrize("heads", [(5, None), (4, 3), (0, None), (-2, None), (4, 0), (4, -1)])
 def test_heads_that_do_not_divide_are_refused(heads):
     with pytest.raises(ValueError, match="divide"):
         ours.MultiheadAttention(8, *heads)
@@ -249,6 +266,23 @@ def test_a_full_cache_is_refused_and_left_as_it_was():
         cache.append(torch.zeros(1, 1, 1, 4), torch.zeros(1, 1, 1, 4))
     assert cache.length == 2
     assert cache.keys.all()
+
+
+@pytest.mark.parametrize(("key", "value"), [((1, 3, 2, 4), (1, 3, 2, 4)), ((2, 1, 2, 4),) * 2,
+                                            ((2, 3, 2, 4), (2, 3, 1, 4))])
+def test_keys_and_values_that_would_broadcast_into_the_cache_are_refused(key, value):
+    cache = ours.KVCache(2, 3, 5, 4)
+    with pytest.raises(ValueError, match=r"for a cache of \(2, 3, 5, 4\)"):
+        cache.append(torch.ones(key), torch.ones(value))
+    assert cache.length == 0
+    assert not cache.keys.any()
+
+
+def test_the_cache_holds_no_graph():
+    attention, cache = ours.MultiheadAttention(4, 2), ours.KVCache(1, 2, 3, 2)
+    attention(torch.randn(1, 2, 4), causal=True, cache=cache)
+    assert not cache.keys.requires_grad
+    assert not cache.values.requires_grad
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
