@@ -82,11 +82,9 @@ class Module(Stateful, Hookable):
     # --- 2. What an assignment does --------------------------------------------------------------
 
     def __setattr__(self, name, value):
-        """Put the value into the table of its type, or else make it an attribute.
-
-        A Parameter takes over any name, and a Module any but a parameter's. For other values a
-        name stays in its table and takes None, of a buffer also a tensor; TypeError otherwise.
-        """
+        """Put the value into the table of its type, or else make it an attribute: a Parameter under
+        any name, a Module under any but a parameter's. For other values a name stays in its table
+        and takes None, of a buffer also a tensor; TypeError otherwise."""
         tables = self.__dict__
         if isinstance(value, Parameter):
             self._remove(name, "_buffers", "_modules", before="parameters")
@@ -100,7 +98,7 @@ class Module(Stateful, Hookable):
         elif name in tables.get("_modules", ()):
             self._only_none("child module", name, value, "Module")
             self._modules[name] = None
-        elif hasattr(value, "_is_buffer"):
+        elif isinstance(value, torch.Tensor) and hasattr(value, "_is_buffer"):
             self.register_buffer(name, value, value.persistent)
         elif name in tables.get("_buffers", ()):
             if not isinstance(value, torch.Tensor):
@@ -110,7 +108,8 @@ class Module(Stateful, Hookable):
             super().__setattr__(name, value)
 
     def _remove(self, name, *others, before):
-        """Forget what had this name: an attribute would hide the table, and so would a table."""
+        """Forget what would hide the table: an attribute of this name (not the class's), another
+        table."""
         if "_parameters" not in self.__dict__:
             raise AttributeError(f"cannot assign {before} before Module.__init__() call")
         for table in (self.__dict__, *map(self.__dict__.get, others)):
@@ -205,7 +204,7 @@ class Module(Stateful, Hookable):
         return self.train(False)
 
     def _apply(self, fn):
-        """Replace the data of all parameters and buffers, and of gradients, by fn of it."""
+        """Replace the data of parameters and gradients by fn of it, and buffers by fn of them."""
         for child in self.children():
             child._apply(fn)
         for name, param in self._parameters.items():

@@ -4,6 +4,7 @@ A module is only passed on to its hooks here; this file knows no Module.
 """
 import itertools
 import weakref
+from collections import OrderedDict
 
 import torch
 
@@ -14,7 +15,7 @@ class Handle:
     """What a register_…_hook returns: `remove()` takes the hook out again.
 
     It holds the table weakly, so that a handle keeps nothing alive, and may be removed twice. As a
-    context manager it removes the hook at the end.
+    context manager it removes the hook at the end. Copied with its module, it belongs to the copy.
     """
 
     def __init__(self, table, hook, prepend=False):
@@ -27,6 +28,13 @@ class Handle:
         table = self.table()
         if table is not None:
             table.pop(self.id, None)
+
+    def __getstate__(self):                          # a weak reference can't be copied or pickled
+        return self.table(), self.id
+
+    def __setstate__(self, state):
+        table, self.id = state
+        self.table = weakref.ref(OrderedDict() if table is None else table)
 
     def __enter__(self):
         return self
@@ -131,10 +139,10 @@ def through_gate(values, known):
         return values, None
     tensors = Gate.apply(*(values[i] for i in places))
     next(t.grad_fn for t in tensors if t.requires_grad).register_hook(known)
-    values = list(values)
+    new = list(values)
     for i, tensor in zip(places, tensors, strict=True):
-        values[i] = tensor
-    return tuple(values), places
+        new[i] = tensor
+    return tuple(new) if type(values) is tuple else type(values)(*new), places   # a namedtuple
 
 
 def spread(grads, places, count):

@@ -1,6 +1,7 @@
 """The level above mini_module: a few layers and the containers, all of them plain Modules.
 
-Names, arguments and initial values are those of torch.nn; `to` chooses device and dtype.
+Names, arguments and initial values are those of torch.nn; `to` chooses device and dtype. What
+Linear and BatchNorm1d compute is in mini_layers.py.
 """
 import math
 from collections import OrderedDict
@@ -8,6 +9,7 @@ from collections.abc import Mapping
 
 import torch
 
+from mini_layers import batch_norm, linear
 from mini_module import Module, Parameter
 
 # --- 1. Layers -----------------------------------------------------------------------------------
@@ -28,8 +30,7 @@ class Linear(Module):
             "bias", Parameter(torch.empty(out_features).uniform_(-bound, bound)) if bias else None)
 
     def forward(self, x):
-        y = x @ self.weight.T
-        return y if self.bias is None else y + self.bias
+        return linear(x, self.weight, self.bias)
 
 
 class ReLU(Module):
@@ -56,7 +57,8 @@ class BatchNorm1d(Module):
     """(N, C) or (N, C, L), the same shape out: each channel with mean 0 and variance 1.
 
     In training the statistics are those of the batch, and the running ones follow them by
-    `momentum`; in evaluation the running ones are used. ValueError where a batch has one value.
+    `momentum`, a number; in evaluation the running ones are used. ValueError where a channel of a
+    batch has one value.
     Source: torch/nn/modules/batchnorm.py:_BatchNorm.
     """
 
@@ -74,28 +76,16 @@ class BatchNorm1d(Module):
     def forward(self, x):
         if x.dim() not in (2, 3):
             raise ValueError(f"expected 2D or 3D input (got {x.dim()}D input)")
-        mean, var = self.batch_statistics(x) if self.training else (self.running_mean,
-                                                                    self.running_var)
-        along = (1, -1) if x.dim() == 2 else (1, -1, 1)
-        scale, shift = self.weight.view(along), self.bias.view(along)
-        return (x - mean.view(along)) / (var.view(along) + self.eps).sqrt() * scale + shift
-
-    def batch_statistics(self, x):
-        """Mean and variance (C,) of this batch; the running ones take a step towards them."""
-        dims, count = [dim for dim in range(x.dim()) if dim != 1], x.numel() // x.shape[1]
-        if count == 1:
-            raise ValueError("Expected more than 1 value per channel when training, "
-                             f"got input size {x.shape}")
-        mean, var = x.mean(dims), x.var(dims, correction=0)
-        with torch.no_grad():                      # the estimate of the variance is unbiased
-            self.running_mean.lerp_(mean, self.momentum)
-            self.running_var.lerp_(var * count / (count - 1), self.momentum)
+        if self.training:
             self.num_batches_tracked += 1
-        return mean, var
+        return batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias,
+                          self.training, self.momentum, self.eps)
 
     def _load_own(self, state, prefix, metadata, report):
-        if metadata.get("version", 1) < 2:
-            state.setdefault(f"{prefix}num_batches_tracked", self.num_batches_tracked)
+        if (metadata.get("version") or 1) < 2:
+            count = self.num_batches_tracked           # on meta it could not count, once assigned
+            state.setdefault(f"{prefix}num_batches_tracked",
+                             torch.tensor(0) if count.is_meta else count)
         super()._load_own(state, prefix, metadata, report)
 
 
@@ -178,6 +168,7 @@ class ModuleList(Numbered):
         return self.extend(modules)
 
     def insert(self, index, module):
+        """As list.insert; in torch a negative index fails and one behind the end leaves a gap."""
         left = list(self)
         left.insert(index, module)
         self._modules = {str(i): child for i, child in enumerate(left)}

@@ -31,8 +31,10 @@ class Parameter(torch.Tensor):
 def Buffer(data, *, persistent=True):
     """A plain tensor with the mark of a buffer; it shares the storage of `data`.
 
-    Called like a class, as in torch, where it also returns a plain tensor.
+    Called like a class, as in torch, where it also returns a plain tensor. It is none, though, so
+    `isinstance(x, Buffer)` is a TypeError here; ask for `_is_buffer`.
     """
+    data = torch.empty(0) if data is None else data
     marked = data.detach().requires_grad_(data.requires_grad)
     marked._is_buffer, marked.persistent = True, persistent
     return marked

@@ -5,7 +5,8 @@ import copy
 import pytest
 import torch
 
-from tests.helpers.module_trees import ENGINES, plain
+from tests.helpers.module_trees import ENGINES
+from tests.helpers.module_views import plain
 
 # ---- assignments, one by one ---------------------------------------------------------------------
 

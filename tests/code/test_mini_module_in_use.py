@@ -81,13 +81,11 @@ def test_batch_norm_reads_the_shapes_that_torch_reads(shape):
         norm, count = side.BatchNorm1d(4).to(torch.float64), torch.Size(shape).numel()
         try:
             return norm(torch.arange(count).double().view(shape)), norm.running_var
-        except ValueError as error:
-            return str(error)
+        except ValueError:
+            return "refused"
     ours, theirs = run(OURS), run(TORCH)
     assert type(ours) is type(theirs)
-    if isinstance(ours, str):
-        assert ours == theirs
-    else:
+    if ours != "refused":
         torch.testing.assert_close(ours, theirs)
 
 
@@ -103,6 +101,7 @@ def test_a_cast_keeps_the_objects_and_a_move_to_another_kind_of_tensor_breaks_ti
     for side in ENGINES:
         net = tied(side)
         weight = net[0].weight
+        net[0].bias.requires_grad_(False)
         net(torch.ones(2, 3)).sum().backward()
         net.to(torch.float64)
         assert net[0].weight is net[1].weight is weight
@@ -111,21 +110,39 @@ def test_a_cast_keeps_the_objects_and_a_move_to_another_kind_of_tensor_breaks_ti
         assert net[0].weight is not net[1].weight
         assert net[0].weight is not weight
         assert net[0].weight.grad.device.type == "meta"
+        assert not net[0].bias.requires_grad
 
 
-def test_to_takes_the_arguments_of_tensor_to():
-    for args in [("cpu",), (torch.float64,), ("cpu", torch.float16), (torch.ones(1).double(),),
-                 (torch.int64,), ("cpu", torch.bool), (3.5,), (torch.channels_last,)]:
-        found = []
-        for side in ENGINES:
-            if args == (torch.channels_last,):
-                args = ()
-            try:
-                net = network(side).to(*args, memory_format=torch.channels_last)
-                found.append([t.dtype for t in net.state_dict().values()])
-            except (TypeError, RuntimeError) as error:
-                found.append(str(error).split("Tensor.to")[0])
-        assert found[0] == found[1], args
+def test_a_move_puts_a_new_tensor_in_the_place_of_a_buffer():
+    for side in ENGINES:
+        one, other = side.BatchNorm1d(2), side.BatchNorm1d(2)
+        other.running_mean = old = one.running_mean
+        side.Sequential(one, other).to(torch.float64)
+        assert old.dtype is torch.float32
+        assert one.running_mean is not other.running_mean
+
+
+ARGUMENTS = [(("cpu",), {}), ((torch.float64,), {}), (("cpu", torch.float16), {}),
+             ((torch.ones(1).double(),), {}), ((torch.int64,), {}), (("cpu", torch.bool), {}),
+             ((3.5,), {}), ((), {"memory_format": torch.channels_last}),
+             ((torch.complex128,), {}), ((torch.float64,), {"memory_format": torch.channels_last})]
+
+
+@pytest.mark.parametrize(("args", "named"), ARGUMENTS)
+def test_to_takes_the_arguments_of_tensor_to(args, named):
+    def run(side):
+        net = side.Sequential(side.Linear(3, 3), side.BatchNorm1d(3))
+        net.image = side.Parameter(torch.ones(2, 3, 4, 4))
+        net.wave = side.Buffer(torch.ones(2, dtype=torch.complex64))
+        try:
+            net.to(*args, **named)
+        except (TypeError, RuntimeError) as error:
+            return str(error).split("Tensor.to")[0]
+        return [(t.dtype, t.stride()) for t in net.state_dict().values()]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "(Complex modules|Casting complex)")
+        ours, theirs = run(OURS), run(TORCH)
+    assert ours == theirs
 
 
 # ---- hooks ---------------------------------------------------------------------------------------
@@ -146,15 +163,6 @@ def test_a_handle_removes_its_hook_twice_and_keeps_no_module_alive():
     gc.collect()
     assert alive() is None
     handle.remove()
-
-
-def test_forward_itself_runs_no_hook():
-    log = []
-    for side in ENGINES:
-        layer = side.Linear(2, 2)
-        layer.register_forward_hook(lambda *_: log.append("called"))
-        layer.forward(torch.ones(1, 2))
-    assert not log
 
 
 @pytest.mark.parametrize("needs", [True, False])
@@ -193,15 +201,13 @@ def test_a_module_of_several_inputs_and_outputs_is_told_all_gradients():
 # ---- state ---------------------------------------------------------------------------------------
 
 def test_a_checkpoint_that_was_assigned_once_is_copied_the_next_time():
-    """Where torch differs: it writes into the metadata of the state that it reads."""
-    assigned = {}
-    for side in ENGINES:
-        state = side.Linear(2, 2).state_dict()
-        first, second = side.Linear(2, 2), side.Linear(2, 2)
-        first.load_state_dict(state, assign=True)
-        second.load_state_dict(state)
-        assigned[side is OURS] = second.weight.data_ptr() == first.weight.data_ptr()
-    assert not assigned[True]
+    """torch 2.13 writes into the metadata of the state that it reads, and assigns again."""
+    state = OURS.Linear(2, 2).state_dict()
+    first, second = OURS.Linear(2, 2), OURS.Linear(2, 2)
+    first.load_state_dict(state, assign=True)
+    second.load_state_dict(state)
+    assert first.weight.data_ptr() == state["weight"].data_ptr()
+    assert second.weight.data_ptr() != first.weight.data_ptr()
 
 
 def test_a_plain_dictionary_is_a_state_and_what_is_none_is_refused():

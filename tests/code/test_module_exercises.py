@@ -43,10 +43,12 @@ def test_every_function_of_the_list_is_checked_and_no_other(check):
 
 
 @pytest.mark.parametrize(("name", "companion", "text"), list(cuts(EXERCISES)))
-def test_what_is_cut_is_reported_as_still_to_write(told, name, companion, text):
+def test_what_is_cut_is_reported_as_still_to_write(told, check, name, companion, text):
     found = told(companion, text)
     assert [other for other, word in found.items() if word == "write"] == [name]
     assert "fails" not in found.values(), "a function that nobody touched"
+    needed = {other for names in check.CHECKER.needs.values() for other in names}
+    assert ("waits" in found.values()) == (name in needed)
 
 
 def test_a_function_waits_for_the_one_that_it_calls(told, check):
@@ -127,8 +129,7 @@ def run(*arguments):
 
 
 def test_the_files_work_alone_in_a_folder(folder):
-    made = {"mini_module_blanks.py", "mini_module_from_tests.py", "mini_module_state_blanks.py",
-            "mini_module_state_from_tests.py"}
+    made = {f"{name}_{end}.py" for name in CHECKED for end in ("blanks", "from_tests")}
     assert made <= set(faded.files(LIST))
     done = run(folder / "mini_module_blanks.py")
     assert (done.returncode, done.stdout) == (2, "")
@@ -137,12 +138,14 @@ def test_the_files_work_alone_in_a_folder(folder):
     done = run(script, *(folder / name for name in sorted(made)))
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.count("fails") == 0
-    assert done.stdout.count("still to write") == 5
+    assert done.stdout.count("still to write") == sum(
+        exercise.form != "worked" for exercise in EXERCISES.functions)
     for name in made:
         companion = name.removesuffix(".py").removesuffix("_blanks").removesuffix("_from_tests")
         shutil.copy(CODE / f"{companion}.py", folder / name)
     done = run(script, *(folder / name for name in sorted(made)))
-    assert (done.returncode, done.stdout.count("passes")) == (0, 12)
+    assert (done.returncode, done.stdout.count("passes")) == (
+        0, 2 * len(EXERCISES.functions))
 
 
 def test_a_check_finds_the_practice_files_of_each_companion(check, tmp_path, monkeypatch, capsys):
@@ -152,6 +155,20 @@ def test_a_check_finds_the_practice_files_of_each_companion(check, tmp_path, mon
         (tmp_path / name).write_text("")
     assert check.Checker({"one": {}, "two": {}}).main() == 0
     assert capsys.readouterr().out.splitlines()[:-1] == ["one_blanks.py", "two_from_tests.py"]
+
+
+def test_a_function_that_is_gone_is_still_to_write_and_the_others_are_checked(told):
+    text = SOURCES["mini_module"].replace("def _apply(self, fn)", "def apply_(self, fn)")
+    found = told("mini_module", text)
+    assert found["Module._apply"] == "write"
+    assert found["Module.named_modules"] == "passes"
+
+
+def test_a_download_that_belongs_beside_is_no_practice_file(folder):
+    done = run(folder / "check_modules.py", folder / "mini_module_hooks.py")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "no such file" in done.stdout
+    assert "cannot be loaded" not in done.stdout
 
 
 def test_without_torch_it_says_so_in_one_line(folder):
