@@ -146,7 +146,8 @@ def test_a_typed_model_is_read_without_leaving_the_field(opened):
     ("en", "1: Linear got (2, 8), but it wants a last dimension of size 9.",
      "What stands below, its steps included, is still the last model that fitted, "
      "not what you typed."),
-    ("zh", "1: Linear 收到 (2, 8)，但是最后一维的长度应该是 9。", "下面还是上一个合得上的模型，一步步走的也是它，不是你刚写的。")])
+    ("zh", "1: Linear 收到 (2, 8)，但是最后一维的长度应该是 9。",
+     "下面还是上一个合得上的模型，一步步走的也是它，不是你刚写的。")])
 def test_what_does_not_fit_is_said_in_one_line_and_the_model_before_stays(
         opened, lang, message, left):
     page = opened(lang)
