@@ -74,6 +74,7 @@ def finish(root: Path, site: Path) -> None:
     join(site)
     try:
         forward.write(site, root)
+        forward.open_door(site)
     except ValueError as error:
         sys.exit(f"site: {error}")
 

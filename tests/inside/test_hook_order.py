@@ -8,6 +8,7 @@ from torch.nn.modules import module as everywhere
 
 from inside.observe import hook_order
 from inside.pictures.hook_order import draw_hook_order
+from tests.helpers.pictures import PHONE, assert_every_text_lies_inside, size
 
 
 def test_every_kind_ran_once():
@@ -48,4 +49,14 @@ def test_a_dot_is_drawn_for_each_change_and_a_number_for_each_hook():
     calls, picture = hook_order.hook_calls(), draw_hook_order()
     circles = list(ET.fromstring(picture.svg).iter("{http://www.w3.org/2000/svg}circle"))
     assert sum(c.get("r") == "5" for c in circles) == sum(len(call.changes) for call in calls)
-    assert sum(c.get("r") == "9" for c in circles) == len(calls) == len(repr(picture).splitlines())
+    assert sum(c.get("r") == "11" for c in circles) == len(calls) == len(repr(picture).splitlines())
+
+
+def test_every_text_lies_inside_the_picture():
+    assert_every_text_lies_inside(draw_hook_order())
+
+
+def test_a_phone_shows_its_whole_width():
+    picture = draw_hook_order()
+    assert f"{size(picture)[0]:g}px)" in picture.svg, "it never shrinks below its own units"
+    assert size(picture)[0] <= PHONE

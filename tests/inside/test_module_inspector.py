@@ -155,6 +155,7 @@ def test_two_ways_to_write_the_same(module, text, same):
     ("Sequential(Embedding(9, 4), Embedding(9, 4))", "ints", "integer"),
     ("; ".join(["a = ReLU()", *("a = Sequential(a, a)" for _ in range(9)), "a"]), "calls", "120"),
     ("Sequential(" * 50, "syntax", "layer"),
+    ("ModuleList([Linear(4, 8)])", "uncalled", "no `forward`"),
 ])
 def test_what_cannot_be_read_is_explained_in_both_languages(module, text, code, words):
     error = module("m.inspected(data, [2, 4]).error", text)
@@ -165,6 +166,14 @@ def test_what_cannot_be_read_is_explained_in_both_languages(module, text, code, 
     assert (zh[-1], en[-1]) == ("。", ".")
     assert words in en
     assert not re.search(r"undefined|null|NaN|\[object", zh + en)
+
+
+def test_one_entry_is_told_in_the_singular(module):
+    told = module("['p', 'b', 't', 's'].map((list) => m.listWords(list, [1, 8], new Set())[1])")
+    assert "1 tensor, " in told[0]
+    assert "It goes" in told[1]
+    assert "1 entry." in told[3]
+    assert not re.search(r"1 (tensors|entries)", " ".join(told))
 
 
 @pytest.mark.parametrize(("text", "shape"), [

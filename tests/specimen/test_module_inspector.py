@@ -5,6 +5,7 @@ import json
 import pytest
 
 from inside.widgets.module_inspector import ESM
+from inside.widgets.typed_model import LAYERS
 from inside.widgets.web_module import joined_module
 from tests.helpers.axe import violations
 from tests.helpers.languages import CHINESE
@@ -143,14 +144,17 @@ def test_a_typed_model_is_read_without_leaving_the_field(opened):
 
 @pytest.mark.parametrize(("lang", "message", "left"), [
     ("en", "1: Linear got (2, 8), but it wants a last dimension of size 9.",
-     "Below is still the model before."),
-    ("zh", "1: Linear 收到 (2, 8)，但是最后一维的长度应该是 9。", "下面还是上一个模型。")])
+     "What stands below, its steps included, is still the last model that fitted, "
+     "not what you typed."),
+    ("zh", "1: Linear 收到 (2, 8)，但是最后一维的长度应该是 9。",
+     "下面还是上一个合得上的模型，一步步走的也是它，不是你刚写的。")])
 def test_what_does_not_fit_is_said_in_one_line_and_the_model_before_stays(
         opened, lang, message, left):
     page = opened(lang)
     type_model(page, "Sequential(Linear(4, 8), Linear(9, 2))", "2, 4")
     assert page.get_by_role("alert").inner_text().split("\n") == [message, left]
     assert page.locator(".w-frame[data-stale]").count() == 1
+    assert [one.is_visible() for one in page.locator(".mi-old").all()] == [True, True]
     area = page.locator("module-inspector textarea")
     assert area.get_attribute("aria-invalid") == "true"
     assert page.evaluate("""() => {
@@ -160,6 +164,15 @@ def test_what_does_not_fit_is_said_in_one_line_and_the_model_before_stays(
     type_model(page, "Sequential(Linear(4, 8), Linear(8, 2))", "2, 4")
     assert page.get_by_role("alert").inner_text() == ""
     assert page.locator(".w-frame[data-stale]").count() == 0
+    assert [one.is_visible() for one in page.locator(".mi-old").all()] == [False, False]
+
+
+def test_the_layers_that_can_be_typed_are_told_before_typing(opened):
+    page = opened()
+    page.locator(".mi-layers summary").click()
+    told = page.locator(".mi-layers code").all_inner_texts()
+    assert told[0] == "Sequential"
+    assert set(told[1:]) == LAYERS
 
 
 def test_every_label_follows_the_language_switch(opened):

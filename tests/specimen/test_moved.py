@@ -50,6 +50,11 @@ def test_the_language_of_the_address_goes_along_and_is_kept(visit, lang, asked, 
     assert page.locator("html").get_attribute("data-lang") == lang
 
 
+@pytest.mark.parametrize("more", ["?lang=zh", "?lang=en#main-content", "#main-content", ""])
+def test_the_root_page_leads_to_the_front_page_with_language_and_anchor(visit, more):
+    arrives(come(visit, f"index.html{more}"), f"book/index.html{more}")
+
+
 def test_back_does_not_fall_into_the_old_address_again(visit):
     page = come(visit, f"{OLD}#timeline")
     arrives(page, f"{PAGES['timeline']}#timeline")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -65,6 +66,18 @@ body {{ max-width: 40rem; margin: 3rem auto; padding-inline: 1rem; }}
 </body>
 </html>
 """
+DOOR = """<!DOCTYPE html>
+<html lang="zh-Hans">
+<head>
+<meta charset="utf-8">
+<title>由内而外学 PyTorch · PyTorch Inside Out</title>
+<link rel="canonical" href="{to}">
+<script>{script}</script>
+<noscript><meta http-equiv="refresh" content="0; url={to}"></noscript>
+</head>
+<body></body>
+</html>
+"""
 
 
 def write(site: Path, root: Path) -> None:
@@ -78,6 +91,19 @@ def write(site: Path, root: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(page(one, root), encoding="utf-8")
         _write_notices(one, site, root)
+
+
+def open_door(site: Path) -> None:
+    """Let the root page, which Jupyter Book makes refresh to the front page, keep ?lang=… and #….
+
+    Raises ValueError, in one line, where that page does not refresh.
+    """
+    file = site / "index.html"
+    to = re.search(r'url=([^"]+)"', file.read_text(encoding="utf-8"))
+    if to is None:
+        raise ValueError("index.html: the root page does not lead to the front page")
+    known = json.dumps({"page": to[1], "anchors": {}})
+    file.write_text(DOOR.format(to=to[1], script=SCRIPT % known), encoding="utf-8")
 
 
 def page(one: Moved, root: Path) -> str:

@@ -7,9 +7,8 @@
 // what readers without JavaScript see. What is typed is computed here; it is reflected in the
 // attribute `typed`, `typed-change` is fired, and a kernel may answer with a `model` of torch.
 import { callerOf, callsOf, isTensor, legendOf, markOf, stepsOf, treeOf } from "./draw.js";
-import { LAYERS } from "./layers.js";
 import { shapeOf } from "./parse.js";
-import { EXAMPLES, SKELETON } from "./skeleton.js";
+import { EXAMPLES, SKELETON, TYPES } from "./skeleton.js";
 import { STYLE } from "./style.js";
 import { inspected, spellShape } from "./typed.js";
 import { LABELS, LISTS, listWords, refusalWords, stepWords } from "./words.js";
@@ -127,7 +126,7 @@ export class ModuleInspector extends Widget {
     clearTimeout(this.pause);
     this.pause = null;
     this.part("error").innerHTML = error
-      ? `${both(refusalWords(error, Object.keys(LAYERS)))}<em>${both(LABELS.stale)}</em>` : "";
+      ? `${both(refusalWords(error, TYPES))}<em>${both(LABELS.stale)}</em>` : "";
     this.part("frame").toggleAttribute("data-stale", Boolean(error));
     const [area, field] = this.fields();
     area.setAttribute("aria-invalid", Boolean(error) && error.code !== "shape");

@@ -5,6 +5,7 @@
 const LENGTH = 600; // characters: brackets cannot nest deep enough to exhaust the stack
 const TOKEN = /\s*?(?:(\n)|(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)|([A-Za-z_]\w*)|([^\s\w]))/uy;
 const SIGNS = { "。": ".", "、": ",", "【": "(", "】": ")", "−": "-", "×": "x" };
+const UNCALLED = ["ModuleList", "ModuleDict"]; // they hold modules and have no forward
 const VALUES = { True: true, False: false, None: null };
 
 /** Thrown where a text cannot be read or a layer refuses; `reason` is {code, …}. */
@@ -95,6 +96,7 @@ class LayerReader {
     if (!type) this.fail("layer");
     this.next++;
     if (!this.is("(")) return this.names.get(type) ?? refuse("name", { name: type });
+    if (UNCALLED.includes(type)) refuse("uncalled", { type });
     this.next++;
     return type === "Sequential" ? { type, modules: this.modules() }
       : { type, ...this.args() };

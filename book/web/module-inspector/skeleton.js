@@ -1,4 +1,5 @@
 // The parts of the inspector before anything is shown, and models to begin with.
+import { LAYERS } from "./layers.js";
 import { LABELS, LISTS } from "./words.js";
 import { goButtons } from "../widget/steps.js";
 import { both } from "../widget/words.js";
@@ -14,6 +15,9 @@ export const EXAMPLES = [
     "(2, 3, 8, 8)", ["形状不合", "what does not fit"]],
 ];
 
+export const TYPES = ["Sequential", ...Object.keys(LAYERS)];
+
+const old = `<p class="mi-old">${both(LABELS.old)}</p>`;
 const choice = (label, n) => `<button type="button" data-example="${n}">${both(label)}</button>`;
 const list = (key) => `<button type="button" data-list="${key}" aria-pressed="false"><code>${
   LISTS[key]}</code> <small></small></button>`;
@@ -25,11 +29,14 @@ export const SKELETON = `<div class="w-frame w-steps" role="group" data-label="i
       placeholder="Sequential(Linear(4, 8), ReLU())"></textarea></label>
     <label><span>${both(LABELS.shape)}</span><input name="shape" spellcheck="false"
       autocomplete="off" placeholder="(2, 4)"></label>
+    <details class="mi-layers"><summary>${both(LABELS.layers)}</summary>${
+    TYPES.map((type) => `<code>${type}</code>`).join(" ")}</details>
     <div class="w-error" role="alert"></div>
     <div class="mi-buttons" role="group" data-label="examples">${choice(LABELS.given, "given")}${
     EXAMPLES.map(([, , label], n) => choice(label, n)).join("")}</div>
   </div>
   <div class="w-picture">
+    ${old}
     <div class="mi-buttons mi-lists" role="group" data-label="lists">${
     Object.keys(LISTS).map(list).join("")}</div>
     <p class="mi-list" aria-live="polite"></p>
@@ -39,6 +46,7 @@ export const SKELETON = `<div class="w-frame w-steps" role="group" data-label="i
         <p class="w-legend"></p>
       </div>
       <div class="mi-pass">
+        ${old}
         <div class="w-controls">
           ${goButtons(LABELS)}
           <input type="range" min="0" data-label="slider"><output></output>

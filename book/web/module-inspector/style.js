@@ -6,13 +6,16 @@ module-inspector .w-frame {
   .mi-form {
     display: grid; grid-template-columns: 1fr 11rem; gap: .6rem .75rem; align-items: start;
   }
-  .mi-form > :is(.w-error, .mi-buttons) { grid-column: 1 / -1; }
+  .mi-form > :is(.w-error, .mi-buttons, .mi-layers) { grid-column: 1 / -1; }
   :is(textarea, input:not([type=range])) {
     width: 100%; min-height: 2.75rem; padding: .55rem .6rem;
   }
   .mi-buttons { display: flex; flex-wrap: wrap; gap: .4rem; }
   .mi-buttons button { font-size: .875rem; small { color: var(--w-quiet); font-size: .8125rem; } }
   .mi-lists { margin-top: 1.1rem; padding-top: 1.1rem; border-top: 1px solid var(--w-line); code { font-size: .8125rem; } }
+  .mi-layers { font-size: .875rem; summary { cursor: pointer; padding-block: .5rem; } }
+  .mi-old { display: none; margin-block: .5rem; font-weight: 650; }
+  &[data-stale] .mi-old { display: block; }
   .mi-list { min-height: 1.5em; margin-block: .5rem; }
   .mi-panels { display: grid; gap: 1.25rem; margin-top: .85rem; }
 

@@ -21,7 +21,10 @@ export const LABELS = {
   next: ["下一步", "Next"],
   last: ["走到最后", "End"],
   slider: ["步骤", "Step"],
-  stale: ["下面还是上一个模型。", "Below is still the model before."],
+  stale: ["下面还是上一个合得上的模型，一步步走的也是它，不是你刚写的。",
+    "What stands below, its steps included, is still the last model that fitted, not what you typed."],
+  old: ["上一个合得上的模型，不是你刚写的：", "The last model that fitted, not what you typed:"],
+  layers: ["可以写哪些层", "Layers you can type"],
   module: ["同一个模块：", "one module:"],
   tensor: ["同一个张量：", "one tensor:"],
   storage: ["共用一块存储：", "on one storage:"],
@@ -36,6 +39,7 @@ export const HEAD = {
 // ------------------------------------------------------------------ the four lists
 export const LISTS = { p: "parameters()", b: "buffers()", t: "to(…)", s: "state_dict()" };
 const number = (n) => n.toLocaleString("en");
+const tensors = (n) => `${n} tensor${n === 1 ? "" : "s"}`;
 const SAME = ["标 = 的就是前面出现过的那个张量，不重复算。", " What is marked = is a tensor from further up, not counted again."];
 const MISSED = ["标 ✗ 的不在里面。", " What is marked ✗ isn't in it."];
 const LEFT = ["标 ✗ 的留在原处。", " What is marked ✗ stays where it is."];
@@ -44,13 +48,14 @@ const LEFT = ["标 ✗ 的留在原处。", " What is marked ✗ stays where it 
 export function listWords(list, [n, bytes], marks) {
   const said = {
     p: [`\`parameters()\` 给出 ${n} 个张量，背后的存储共 ${number(bytes)} 字节。优化器拿到的就是它们。`,
-      `\`parameters()\` yields ${n} tensors, on ${number(bytes)} bytes of storage. They're what you hand to the optimizer.`],
+      `\`parameters()\` yields ${tensors(n)}, on ${number(bytes)} bytes of storage. ${n === 1 ? "It's" : "They're"} what you hand to the optimizer.`],
     b: [`\`buffers()\` 给出 ${n} 个张量，背后的存储共 ${number(bytes)} 字节。它们跟着模型走，但是优化器不更新它们。`,
-      `\`buffers()\` yields ${n} tensors, on ${number(bytes)} bytes of storage. They go where the model goes, but no optimizer updates them.`],
+      `\`buffers()\` yields ${tensors(n)}, on ${number(bytes)} bytes of storage. ${n === 1 ? "It goes" : "They go"} where the model goes, but no optimizer updates ${n === 1 ? "it" : "them"}.`],
     t: [`\`to\` 搬参数，也搬 buffer，一共 ${n} 个张量、${number(bytes)} 字节。`,
-      `\`to\` moves parameters and buffers: ${n} tensors, ${number(bytes)} bytes.`],
+      `\`to\` moves parameters and buffers: ${tensors(n)}, ${number(bytes)} bytes.`],
     s: [`\`state_dict()\` 有 ${n} 项，一个名字一项；背后的存储共 ${number(bytes)} 字节，各算一次。`,
-      `\`state_dict()\` has ${n} entries, one for each name. Their storages, each counted once, have ${number(bytes)} bytes.`],
+      n === 1 ? `\`state_dict()\` has 1 entry. Its storage has ${number(bytes)} bytes.`
+        : `\`state_dict()\` has ${n} entries, one for each name. Their storages, each counted once, have ${number(bytes)} bytes.`],
   }[list];
   const more = [...(marks.has("=") ? [SAME] : []),
     ...(marks.has("✗") ? [list === "t" ? LEFT : MISSED] : [])];
@@ -147,6 +152,8 @@ const REFUSALS = {
   name: ({ name }) => [`\`${name}\` 还没有定义；写成 \`${name}(…)\`，或者先写 \`${name} = Linear(4, 4);\`。`,
     `\`${name}\` isn't defined; write \`${name}(…)\`, or \`${name} = Linear(4, 4);\` before it.`],
   layer: ({ type }) => [`这里没有 \`${type}\`；有 `, `There is no \`${type}\` here; there are `],
+  uncalled: ({ type }) => [`\`${type}\` 没有 \`forward\`，不能调用；要让几层接着跑，写成 \`Sequential(…)\`。`,
+    `\`${type}\` has no \`forward\`, so it can't be called. To run layers in turn, write \`Sequential(…)\`.`],
   many: ({ type, most }) => [`\`${type}\` 在这里最多收 ${most} 个参数。`,
     `Here \`${type}\` takes at most ${most} arguments.`],
   unknown: ({ type, key, names }) => [`\`${type}\` 不收 \`${key}\`${names.length ? `；还可以写 ${named(names)}` : ""}。`,

@@ -5,7 +5,8 @@ a call, `to`, `load_state_dict`, `train` and `parameters`. Each was taken on a c
 """
 
 from inside.observe.module_machine import YES, parts, walks
-from inside.pictures.svg import Picture, bilingual, box, circled, svg, text, wide
+from inside.pictures.beside import beside
+from inside.pictures.svg import Picture, box, circled, svg, text, wide
 
 WIDTH, ROW, STEP, TOP = 372, 20, 12, 26  # px: a phone's width, a row, a level, above the rows
 LEAD, ENTRY, WORDS = 15, 36, 168  # px: between the languages, an entry of the key, its words
@@ -60,7 +61,7 @@ def draw_row(row, y, marks, middles, width):
 def draw_entry(number, y, line, zh, en):
     """What a column is: its number, the line of a program, the words in both languages."""
     return "\n".join([circled(number, 12, y + 12), text(28, y + 16, line, 12, mono=True),
-                      bilingual(WORDS, y + 9, zh, en, leading=LEAD)])
+                      beside(WORDS, y + 16, zh, en, leading=LEAD)])
 
 
 def describe(rows, marks):
