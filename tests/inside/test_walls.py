@@ -1,7 +1,8 @@
 """The walls of `inside`: observing, drawing and the widgets' notebook side stay apart.
 
-`observe` reads torch and draws nothing; `pictures` draw what it has read, with the pen of
-`pictures.svg`; a picture may hold a whole other picture, by its `draw_…`, but not its pens.
+`observe` reads torch and draws nothing; `pictures` draw what it has read, with the pens of
+`pictures.svg` and `pictures.beside`; a picture may hold a whole other picture, by its `draw_…`,
+but not its pens.
 """
 
 import ast
@@ -27,6 +28,7 @@ def modules():
 
 
 MODULES = modules()
+PENS = ("inside.pictures.svg", "inside.pictures.beside")
 
 
 def imports(tree, known=MODULES):
@@ -57,7 +59,7 @@ def is_allowed(module, target, name):
         case "inside.pictures" if module == "inside.pictures.svg":
             return False
         case "inside.pictures":
-            return room(target) == "inside.observe" or target == "inside.pictures.svg" or (
+            return room(target) == "inside.observe" or target in PENS or (
                 room(target) == "inside.pictures" and (name or "").startswith("draw_"))
         case "inside.widgets":
             return room(target) in ("inside.observe", "inside.widgets")
