@@ -94,6 +94,8 @@ RECORDS = {
     "scalar-speed": _bench("scalar_speed"),
     "loader": _bench("loader"),
     "loader-chaos": _bench("loader_chaos"),
+    "first-call": _bench("capture_costs"),
+    "guard-checks": _bench("capture_costs"),
     "random-cases": Record("make test DEPTH=20 RECORD=1", random_cases),
     "torch-versions": Record("make test-torch TORCH=… RECORD=1", lambda: whole_book(ROOT)),
     "cuda": Record("make test-cuda RECORD=1", lambda: whole_book(ROOT)),
