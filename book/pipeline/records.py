@@ -95,6 +95,8 @@ RECORDS = {
     "loader": _bench("loader"),
     "loader-chaos": _bench("loader_chaos"),
     "graph-breaks": _bench("graph_breaks"),
+    "first-call": _bench("capture_costs"),
+    "guard-checks": _bench("capture_costs"),
     "random-cases": Record("make test DEPTH=20 RECORD=1", random_cases),
     "torch-versions": Record("make test-torch TORCH=… RECORD=1", lambda: whole_book(ROOT)),
     "cuda": Record("make test-cuda RECORD=1", lambda: whole_book(ROOT)),
