@@ -4,7 +4,7 @@ from inside.observe.model_changes import AT_ONCE, RECOMPILED, UNNOTICED, UNREAD,
 from inside.pictures.beside import beside
 from inside.pictures.svg import ACCENT, Picture, box, svg, text
 
-WIDTH, ROW, HEAD, GAP = 342, 19, 32, 10  # px: a phone's width, a change, a heading, between boxes
+WIDTH, ROW, HEAD, GAP = 342, 19, 36, 10  # px: a phone's width, a change, a heading, between boxes
 WORDS = {  # what followed, in both languages
     AT_ONCE: ("立刻生效：图的输入，或者在图外面跑",
               "at once: an input, or outside the graph"),
