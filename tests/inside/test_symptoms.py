@@ -21,7 +21,7 @@ def test_every_leaf_hangs_on_one_branch():
 def test_text_tells_tool_and_answer():
     lines = draw_symptoms(said() | {"nan": "call_method log"}).text.splitlines()
     assert len(lines) == len(LEAVES)
-    assert "wrong, there is a NaN: run the graph node by node -> call_method log" in lines
+    assert "wrong, there is a NaN: torch.fx.Interpreter -> call_method log" in lines
 
 
 def test_a_missing_answer_is_refused():

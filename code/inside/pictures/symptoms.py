@@ -14,8 +14,8 @@ LEAVES = {
     "slow_always": ("每次都慢", "every call is slow", "TORCH_LOGS=graph_breaks"),
     "slow_later": ("跑着跑着慢了", "slow after a while", "TORCH_LOGS=recompiles"),
     "raises": ("报错", "it raises", 'backend="eager"'),
-    "wrong_result": ("数值不对", "the numbers are wrong", "float64, then eager → inductor"),
-    "nan": ("出现 NaN", "there is a NaN", "run the graph node by node"),
+    "wrong_result": ("数值不对", "the numbers are wrong", "float64, eager → inductor"),
+    "nan": ("出现 NaN", "there is a NaN", "torch.fx.Interpreter"),
     "memory": ("反向要的张量太多", "too much is kept for backward", "TORCH_LOGS=aot_graphs"),
 }
 
