@@ -109,4 +109,5 @@ def code_lines(module):
 
 def aten_lines(module):
     """The same, an operator each line, without the names of overloads."""
-    return [re.sub(r"torch\.ops\.aten\.(\w+)\.\w+", r"aten.\1", line) for line in code_lines(module)]
+    overload = re.compile(r"torch\.ops\.aten\.(\w+)\.\w+")
+    return [overload.sub(r"aten.\1", line) for line in code_lines(module)]

@@ -16,11 +16,12 @@ STAGES = {  # the stage: what it does
     "bytecode": ("Python 编译成的字节码", "bytecode, compiled by Python"),
     "dynamo": ("Dynamo 读字节码，记下图和守卫", "Dynamo reads it: a graph and guards"),
     "aot": ("AOTAutograd：前向图和反向图", "AOTAutograd: forward and backward graphs"),
-    "backend": ("后端（默认 Inductor）：把图变成代码", "the back end (Inductor): code for the graphs"),
+    "backend": ("后端（默认 Inductor）：图变成代码", "the back end (Inductor) writes code"),
     "entry": ("函数的缓存里多了一项", "a new entry in the function's cache"),
 }
 LABELS = {
-    "graph": ("FX 图", "FX graph"), "guards": ("守卫（这里只画张量的）", "guards (those of tensors)"),
+    "graph": ("FX 图", "FX graph"),
+    "guards": ("守卫（这里只画张量的）", "guards (those of tensors)"),
     "forward": ("前向", "forward"), "backward": ("反向", "backward"),
     "saved": ("为反向保存：", "saved for backward: "),
     "fused": ("融合算子，生成 C++ 或 Triton", "fuses operations, writes C++ or Triton"),
