@@ -63,6 +63,15 @@ def test_a_second_call_finds_the_entry_and_another_size_does_not(made):
     assert (other.compiled, other.entries) == (2, 2)
 
 
+def test_a_default_device_changes_nothing_and_stays(made):
+    try:
+        torch.set_default_device("cpu")
+        assert machine(step, inputs(), inputs()) == made
+        assert torch.utils._device.CURRENT_DEVICE is not None
+    finally:
+        torch.set_default_device(None)
+
+
 def test_gradients_are_those_of_eager():
     x, w = inputs()
     machine(step, (x, w))

@@ -9,12 +9,14 @@ import dis
 import inspect
 import re
 import textwrap
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import torch
 from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.eval_frame import _debug_get_cache_entry_list
 from torch._functorch.aot_autograd import make_boxed_func
+from torch.utils import _device
 
 ONE_NAME = {  # opcodes that only some versions have, and what they are called here
     "LOAD_METHOD": "LOAD_ATTR", "LOAD_SMALL_INT": "LOAD_CONST", "LOAD_FAST_BORROW": "LOAD_FAST",
@@ -49,13 +51,26 @@ def machine(function, *calls):
     made = Machine(lines, instructions(function.__code__, lines))
     torch.compiler.reset()
     compiled = torch.compile(function, backend=recorder(made))
-    for inputs in calls:
-        compiled(*inputs).backward()
+    with no_default_device():
+        for inputs in calls:
+            compiled(*inputs).backward()
     entries = _debug_get_cache_entry_list(function.__code__)
     made.entries = len(entries)
     found = TENSOR.findall(str(entries[0].guard_manager))
     made.guards = sorted(f"{name}: {', '.join(rest)}" for name, *rest in found)
     return made
+
+
+@contextmanager
+def no_default_device():
+    """A default device is a mode before every call of torch, and Dynamo captures it as well: the
+    product is then `l_x_.mul(l_w_)` in its graph."""
+    before = _device.CURRENT_DEVICE
+    torch.set_default_device(None)
+    try:
+        yield
+    finally:
+        torch.set_default_device(before)
 
 
 def recorder(made):
