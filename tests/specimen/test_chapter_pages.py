@@ -10,7 +10,7 @@ from tests.specimen.conftest import CHAPTER, PAGES
 pytestmark = pytest.mark.browser
 
 SECTIONS = ["section", "stride-explorer", "graph-stepper", "torch-graph", "loader-timeline",
-            "module-inspector"]
+            "module-inspector", "pipeline-explorer"]
 A4 = "[0 0 594.95996 841.91998]"  # points, as Chromium rounds 210 mm by 297 mm
 
 

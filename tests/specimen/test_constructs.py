@@ -92,7 +92,7 @@ def test_the_set_up_cell_is_marked_and_the_notebooks_are_offered(specimen, secti
     ("section", {"predict"}), ("explorer", {"stride-explorer", "moved-anchors"}),
     ("drill", {"drill"}),
     ("stepper", {"graph-stepper", "predict"}), ("timeline", {"loader-timeline", "predict"}),
-    ("inspector", {"module-inspector"}),
+    ("inspector", {"module-inspector"}), ("pipeline", {"pipeline-explorer"}),
     ("sheet", set())])
 def test_a_page_runs_the_scripts_of_its_own_elements_only(html, name, own):
     modules = html(name).select("head script[type=module]")

@@ -53,6 +53,8 @@ def test_the_archive_beside_a_notebook_is_all_that_its_imports_need(built, tmp_p
                "import inside.widgets.graph_stepper, inside.widgets.stride_explorer\n"
                "import inside.widgets.loader_timeline, inside.widgets.module_inspector\n"
                "import mini_loader, loader_data\n"
+               "from inside.widgets.pipeline_explorer import PipelineExplorer\n"
+               "PipelineExplorer('loop')\n"
                "from inside.recorded import recorded\nrecorded('scalar-speed')\n"
                "print(inside.__file__)")
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
