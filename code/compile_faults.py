@@ -33,12 +33,17 @@ def fused_multiply_subtract(a: Any, b: Any, c: torch.Tensor) -> torch.Tensor:
     return (wide[0] * wide[1] - wide[2]).to(c.dtype)
 
 
+def calls(node: Any, name: str) -> bool:
+    """Whether a node is this operation; a default device makes Dynamo write it as a method."""
+    return isinstance(node, torch.fx.Node) and node.target in (name, getattr(operator, name))
+
+
 def fused(graph: torch.fx.GraphModule, inputs: list[torch.Tensor]) -> Callable:
     """A back end that joins each product with the subtraction that reads it."""
     for node in graph.graph.nodes:
-        product = node.args[0] if node.target is operator.sub else None
-        if isinstance(product, torch.fx.Node) and product.target is operator.mul:
-            node.target, node.args = fused_multiply_subtract, (*product.args, node.args[1])
+        if calls(node, "sub") and calls(node.args[0], "mul"):
+            node.op, node.target = "call_function", fused_multiply_subtract
+            node.args = (*node.args[0].args, node.args[1])
     graph.graph.eliminate_dead_code()
     graph.recompile()
     return graph.forward
