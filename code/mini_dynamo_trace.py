@@ -62,7 +62,9 @@ class Tracer(Attributes, Calls, Real):
             return value
         if id(value) in self.known:
             _, stand_in, first = self.known[id(value)]
-            if first.text != source.text:
+            if isinstance(value, (type, types.ModuleType)):
+                self.guard(guards.identical(source, value))
+            elif first.text != source.text:
                 self.guard(guards.aliases(source, first))
             return stand_in
         stand_in = self.wrap_new(value, source)
@@ -113,9 +115,8 @@ class Tracer(Attributes, Calls, Real):
         except Exception as error:
             raise Break(f"no fake tensor for {source}: {error}") from error
         self.guard(guards.tensor(source, value))
-        first = next((n for n in self.graph.nodes if n.op != "placeholder"), None)
-        with self.graph.inserting_before(first) if first else self.graph.inserting_after(
-                next(reversed(self.graph.nodes), None)):
+        with self.graph.inserting_after(self.inputs[-1].node) if self.inputs else (
+                self.graph.inserting_before(None)):
             node = self.graph.placeholder(re.sub(r"\W+", "_", source.text).lower())
         traced = self.by_fake[id(fake)] = Traced(self, node, fake, source)
         self.inputs.append(traced)
