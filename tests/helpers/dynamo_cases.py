@@ -95,7 +95,7 @@ class Eye:
     def parts(self, value):
         if isinstance(value, torch.Tensor):
             return self.tensor(value)
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray | np.generic):
             return (str(value.dtype), repr(value.tolist()))
         if isinstance(value, dict):
             held = [(self.see(k), self.see(v)) for k, v in list(value.items())]

@@ -1,4 +1,4 @@
-"""Random draws: the same numbers, in the same order, and the generator left where Python leaves it."""
+"""Random draws: the same numbers in the same order, and the same state of the generator after."""
 
 import random
 
