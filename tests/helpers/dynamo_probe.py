@@ -13,10 +13,11 @@ import json
 import sys
 import types
 
-MODULES = ("argparse ast calendar collections configparser contextlib copy csv dataclasses datetime "
-           "decimal difflib enum fractions functools heapq inspect json.decoder logging optparse "
-           "pickle pprint random re shlex statistics string tarfile textwrap tokenize typing "
-           "unittest.case uuid zipfile").split()
+MODULES = """
+argparse ast calendar collections configparser contextlib copy csv dataclasses datetime decimal
+difflib enum fractions functools heapq inspect json.decoder logging optparse pickle pprint random re
+shlex statistics string tarfile textwrap tokenize typing unittest.case uuid zipfile
+"""
 
 
 class Note:
@@ -147,9 +148,9 @@ def made(n):
 
 def wrong(n):
     if n == 0:
-        return unbound        # noqa: F821
+        n = unbound        # noqa: F821
     if n == 1:
-        a, b = [1, 2, 3]
+        n, n = [1, 2, 3]
     if n == 2:
         closures(n, 1, 2)
     assert n == 9, f"not {n}"
@@ -174,7 +175,7 @@ def codes(code):
 
 def library():
     """All code objects of some modules of the standard library."""
-    for name in MODULES:
+    for name in MODULES.split():
         module = importlib.import_module(name)
         yield from codes(module.__loader__.get_code(name))
 
