@@ -1,4 +1,4 @@
-"""mini_dynamo beside Python and beside torch.compile: 400 programs, counted by kind.
+"""mini_dynamo beside Python and beside torch.compile: more than 400 programs, counted by kind.
 
     python -m benchmarks.mini_dynamo             run and print, about a minute
     python -m benchmarks.mini_dynamo --record    also store the result that the section shows
@@ -38,7 +38,8 @@ COLUMNS = [
     {"key": "torch_breaks", "zh": "torch 的中断", "en": "breaks of torch"},
 ]
 KINDS = {
-    "arguments": "参数", "builtin functions": "内置函数", "classes": "类和对象",
+    "arguments": "参数", "builtin functions": "内置函数",
+    "changes between calls": "两次调用之间的改动", "classes": "类和对象", "corners": "边角情形",
     "closures and globals": "闭包和全局变量", "comprehensions and generators": "推导式和生成器",
     "conditions on data": "看数据的分支", "conditions on python": "看 Python 值的分支",
     "containers": "容器", "exceptions": "异常", "flow": "跳转", "gradients": "梯度",
