@@ -94,6 +94,7 @@ RECORDS = {
     "scalar-speed": _bench("scalar_speed"),
     "loader": _bench("loader"),
     "loader-chaos": _bench("loader_chaos"),
+    "mini-dynamo": _bench("mini_dynamo"),
     "random-cases": Record("make test DEPTH=20 RECORD=1", random_cases),
     "torch-versions": Record("make test-torch TORCH=… RECORD=1", lambda: whole_book(ROOT)),
     "cuda": Record("make test-cuda RECORD=1", lambda: whole_book(ROOT)),
