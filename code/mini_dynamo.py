@@ -66,6 +66,7 @@ class Entry:
     frame: object                    # or the traced frame, to be rebuilt, and
     locals: dict
     stack: list
+    random: bool = False             # whether the graph draws random numbers
     plain: bool = False              # whether the rest runs as plain Python
 
     def holds(self, state):
@@ -96,12 +97,19 @@ class Entry:
         return False, None
 
     def run_graph(self, inputs):
-        grad_mode = torch.is_grad_enabled()
+        grad_mode, versions = torch.is_grad_enabled(), [t._version for t in inputs]
         try:
             return self.compiled(*inputs) if self.compiled else ()
-        except BaseException:
+        except Exception as error:
             torch._C._set_grad_enabled(grad_mode)    # the graph may have stopped inside no_grad
-            raise
+            if self.random or versions != [t._version for t in inputs]:
+                raise
+            raise Refused from error
+
+
+class Refused(Exception):
+    """The graph raised an error, and has changed nothing: the frame can run as plain Python, which
+    raises the same after the side effects that come before it. (torch raises at once.)"""
 
 
 class Stopped(Exception):
@@ -151,6 +159,12 @@ def calls_forward(module):
         getattr(nn_module, f"_global{name}") for name in hooks)
 
 
+def draws(graph):
+    """Whether an operation may draw random numbers, judged by its name."""
+    return any(word in str(node.target) for node in operations(graph) for word in (
+        "rand", "drop", "bernoulli", "normal", "multinomial", "poisson", "exponential", "uniform"))
+
+
 def operations(graph):
     return [node for node in graph.nodes if node.op.startswith("call")]
 
@@ -197,10 +211,10 @@ class Session:
             entry = self.entry(frame)
             if entry is None:
                 return run(frame, self.real)
-            done, value = entry.run(frame)
+            done, value = self.attempt(entry, frame)
             if done:
                 return value
-            if entry.plain:
+            if entry.plain or done is None:          # outside of any `except`: no __context__
                 return run(frame, self.real)
             try:
                 step(frame, self.real)
@@ -208,6 +222,12 @@ class Session:
                 return end.value
             if not may_resume(frame, frame.at):
                 return run(frame, self.real)
+
+    def attempt(self, entry, frame):
+        try:
+            return entry.run(frame)
+        except Refused:
+            return None, None
 
     def entry(self, frame):
         """The entry whose guards hold, a new one, or None if the frame runs as plain Python."""
@@ -233,7 +253,10 @@ class Session:
 
     def capture(self, frame, point):
         try:
-            return self.keep(point, *trace(frame))
+            tracer, returned = trace(frame)
+            if not (operations(tracer.graph) or self.fullgraph):
+                return self.skip(frame.code, point, "no operation on tensors in it")
+            return self.keep(point, tracer, returned)
         except Stopped as met:
             stopped, cause = met, met.cause
             if self.fullgraph:
@@ -267,7 +290,7 @@ class Session:
         changes = recipes.changes()
         compiled, inputs = self.hand_over(tracer, recipes)
         entry = Entry(tracer.guards, inputs, compiled, recipes, changes, result, f, live, stack,
-                      plain)
+                      draws(tracer.graph), plain)
         point.entries.append(entry)
         self.stats.guards.append(tracer.guards)
         return entry
@@ -283,7 +306,7 @@ class Session:
         used.sort(key=lambda t: order[t.node])
         examples = [t.source.fetch(tracer.real_state) for t in used]
         self.stats.graph_modules.append(module)
-        return (self.backend or (lambda module, examples: module))(module, examples), [
+        return (self.backend or (lambda module, examples: module.forward))(module, examples), [
             t.source for t in used]
 
 

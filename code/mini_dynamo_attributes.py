@@ -50,7 +50,13 @@ class Attributes:
 
     def static_attribute(self, owner, name):
         """Of a module, class or function from outside: the value is guarded like any other."""
-        value = getattr(owner, name)
+        try:
+            value = getattr(owner, name)
+        except AttributeError:
+            if id(owner) not in self.sources:
+                raise Break(f"no way to find {guards.title(owner)} again") from None
+            self.guard(guards.lacks(self.sources[id(owner)], name))
+            raise
         if name in ("__name__", "__qualname__", "__module__") or isinstance(value, types.WrapperDescriptorType):
             return value
         source = self.sources.get(id(owner))
@@ -76,7 +82,7 @@ class Attributes:
             return self.refused(tensor, name)
         found = inspect.getattr_static(type(tensor.fake), name, MISSING)
         if found is MISSING:
-            if tensor.source and name in vars(tensor.source.fetch(self.state)):
+            if tensor.source and name in vars(tensor.source.fetch(self.real_state)):
                 raise Break(f"attribute {name} of a tensor")
             raise AttributeError(f"'{tensor.__class__.__name__}' object has no attribute '{name}'")
         if not callable(found) or isinstance(found, type):
@@ -84,7 +90,7 @@ class Attributes:
         return TensorMethod(tensor, name)
 
     def gradient(self, tensor):
-        return self.wrap(tensor.source.fetch(self.state).grad, tensor.source.attr("grad"))
+        return self.wrap(tensor.source.fetch(self.real_state).grad, tensor.source.attr("grad"))
 
     def refused(self, tensor, name):
         if callable(getattr(torch.Tensor, name, None)):
@@ -164,8 +170,7 @@ class Attributes:
         error = AttributeError(f"'{obj.cls.__name__}' object has no attribute '{name}'")
         if fallback is MISSING or fallback is torch.nn.Module.__getattr__:
             if obj.source:
-                self.guard(guards.Guard(obj.source, f"not hasattr({obj.source}, {name!r})",
-                                        lambda now: not hasattr(now, name)))
+                self.guard(guards.lacks(obj.source, name))
             raise error
         raise Break(f"__getattr__ of {obj.cls.__name__}")
 

@@ -179,7 +179,9 @@ def bind(function, args, kwargs, defaults, kwdefaults):
     positional, rest = names[:code.co_argcount], dict(kwargs)
     bound = dict(zip(positional, args, strict=False))
     for name in positional[code.co_posonlyargcount:] + names[code.co_argcount:][:kwonly]:
-        if name in rest and name not in bound:
+        if name in rest and name in bound:
+            refuse(function, args, kwargs)
+        if name in rest:
             bound[name] = rest.pop(name)
     for name, value in zip(reversed(positional), reversed(defaults or ()), strict=False):
         bound.setdefault(name, value)

@@ -170,6 +170,8 @@ class Calls:
     def switch_gradients(self, method):
         switch = method.switch
         if method.name == "__enter__":
+            if switch.cls is torch.set_grad_enabled:    # it has switched when it was made
+                return
             switch.before = torch.is_grad_enabled()
         mode = switch.mode if method.name == "__enter__" else switch.before
         self.graph.call_function(torch._C._set_grad_enabled, (mode,))
@@ -246,7 +248,7 @@ def is_pure(function):
         return False
     this = getattr(function, "__self__", None)
     if isinstance(function, (types.BuiltinMethodType, types.MethodWrapperType)):
-        return isinstance(this, (*CONTAINERS, *CONSTANTS)) or isinstance(this, type) and (
+        return type(this) in (*CONTAINERS, *CONSTANTS) or isinstance(this, type) and (
             this in (*CONTAINERS, *CONSTANTS)) or type(this).__name__.endswith("iterator")
     return isinstance(function, (types.MethodDescriptorType, types.WrapperDescriptorType)) and (
         function.__objclass__ in (*CONTAINERS, *CONSTANTS))

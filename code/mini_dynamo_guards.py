@@ -104,6 +104,11 @@ def absent(source, name):
                  lambda now: name not in getattr(now, "__dict__", ()))
 
 
+def lacks(source, name):
+    """An attribute that is found nowhere, neither on the object nor on its class."""
+    return Guard(source, f"{source} has no {name!r}", lambda now: not hasattr(now, name))
+
+
 def missing(source, name):
     """A name that the globals do not hold, so that the builtin is meant."""
     return Guard(source, f"{name!r} not in {source}", lambda now: name not in now)

@@ -6,7 +6,9 @@ instruction asks. Attributes are in mini_dynamo_attributes.py, calls in mini_dyn
 Source: torch/_dynamo/output_graph.py, variables/builder.py (VariableBuilder), variables/tensor.py.
 """
 import builtins
+import contextlib
 import functools
+import logging
 import re
 import types
 
@@ -83,6 +85,11 @@ class Tracer(Attributes, Calls, Real):
             return value
         if kind is types.MethodType:
             return self.wrap_method(value, source)
+        if kind is types.BuiltinMethodType and type(value.__self__) in CONTAINERS:
+            return getattr(self.wrap(value.__self__, source.attr("__self__")), value.__name__)
+        if kind is types.BuiltinMethodType and not isinstance(
+                value.__self__, (types.ModuleType, type, type(None))) and not is_constant(value.__self__):
+            return self.opaque(value, source)
         if isinstance(value, (type, types.ModuleType, types.BuiltinFunctionType)) or callable(
                 value) and kind.__module__ in ("builtins", "torch._ops"):
             self.guard(guards.identical(source, value))
@@ -93,6 +100,11 @@ class Tracer(Attributes, Calls, Real):
                 *(self.wrap(a, source.attr("args").item(k)) for k, a in enumerate(value.args)),
                 **{n: self.wrap(a, source.attr("keywords").item(n))
                    for n, a in value.keywords.items()})
+        return self.opaque(value, source)
+
+    def opaque(self, value, source):
+        """An object of which nothing is known but its type, until somebody asks."""
+        kind = type(value)
         self.guard(guards.typed(source, value))
         obj = Obj(self, kind, value, source)
         self.objects.append(obj)
@@ -155,7 +167,7 @@ class Tracer(Attributes, Calls, Real):
         nodes = [swap(a, lambda t: t.node) for a in (tuple(args), kwargs)]
         node = self.graph.create_node(op, target, *nodes)
         try:
-            with self.mode:
+            with self.mode, silence():
                 function = getattr(fakes[0][0], target) if op == "call_method" else target
                 out = function(*(fakes[0][1:] if op == "call_method" else fakes[0]), **fakes[1])
         except Exception as error:
@@ -235,6 +247,17 @@ class Tracer(Attributes, Calls, Real):
         module = __import__(name, f.globals, None, names, level)
         self.sources.setdefault(id(module), Source(f"__import__('sys').modules[{module.__name__!r}]"))
         return module
+
+
+@contextlib.contextmanager
+def silence():
+    """Fake operations log what they refuse; the program will say it itself."""
+    log = logging.getLogger("torch._subclasses.fake_tensor")
+    before, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = before
 
 
 def state_of(frame):
