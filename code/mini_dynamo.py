@@ -50,6 +50,12 @@ class Stats:
     breaks = property(lambda self: len(self.break_reasons))
     recompiles = property(lambda self: len(self.recompile_reasons))
 
+    def __str__(self):
+        lines = [f"graphs {self.graphs}, breaks {self.breaks}, recompiles {self.recompiles}"]
+        lines += [f"break: {why}" for why in self.break_reasons]
+        lines += [f"recompiled: {why}" for why in self.recompile_reasons]
+        return "\n".join(lines + [f"skipped: {name}: {why}" for name, why in self.skipped])
+
 
 # --- 1. One capture: from a frame to an entry of the cache ---------------------------------------
 
