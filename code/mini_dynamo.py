@@ -71,6 +71,7 @@ class Entry:
     result: object                   # the recipe of what is returned, or None
     frame: object                    # or the traced frame, to be rebuilt, and
     locals: dict
+    deleted: list
     stack: list
     random: bool = False             # whether the graph draws random numbers
     plain: bool = False              # whether the rest runs as plain Python
@@ -96,8 +97,9 @@ class Entry:
             change(now)
         if self.result:
             return True, value
-        frame.locals.clear()
-        frame.locals.update(live)
+        for name in self.deleted:
+            frame.locals.pop(name, None)
+        frame.locals.update(live)                    # what nobody touched stays as it is
         frame.stack[:], frame.at = stack, self.frame.at
         frame.kw_names, frame.grad_blocks = self.frame.kw_names, self.frame.grad_blocks
         return False, None
@@ -291,11 +293,13 @@ class Session:
         """Turn a finished trace into an entry: recipes, changes, and the graph for the back end."""
         recipes, f = Recipes(tracer), tracer.frame
         result = recipes.of(returned[0]) if returned else None
-        live = {} if returned else {name: recipes.of(v) for name, v in f.locals.items()}
+        live = {} if returned else {name: recipes.of(value) for name, value in f.locals.items()
+                                    if type(value) is not Lazy}
+        deleted = [name for name in tracer.real_state["L"] if name not in f.locals]
         stack = [] if returned else [recipes.of(value) for value in f.stack]
         changes = recipes.changes()
         compiled, inputs = self.hand_over(tracer, recipes)
-        entry = Entry(tracer.guards, inputs, compiled, recipes, changes, result, f, live, stack,
+        entry = Entry(tracer.guards, inputs, compiled, recipes, changes, result, f, live, deleted, stack,
                       draws(tracer.graph), plain)
         point.entries.append(entry)
         self.stats.guards.append(tracer.guards)
