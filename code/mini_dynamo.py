@@ -20,12 +20,13 @@ from dataclasses import dataclass, field
 import torch
 from torch.nn.modules import module as nn_module
 
+import mini_dynamo_guards as guards
 from mini_dynamo_bytecode import frame_of, why_not
 from mini_dynamo_calls import is_library
 from mini_dynamo_effects import Recipes, Run, output_tuple
 from mini_dynamo_opcodes import RULES, Returned
 from mini_dynamo_run import Break, Real, run, step
-from mini_dynamo_trace import Tracer, state_of
+from mini_dynamo_trace import Tracer, cell_full, state_of
 from mini_dynamo_values import Lazy
 
 __all__ = ["Unsupported", "compile", "stats"]
@@ -145,7 +146,7 @@ def trace(frame, stop=None):
             except Break as cause:
                 raise Stopped(count, cause, position, fallback) from None
             except BaseException as error:           # nobody in the program catches it
-                cause = Break(f"{type(error).__name__} is raised: {error}", resumable=False)
+                cause = Break(f"{type(error).__name__} is raised: {error}", hopeless=True)
                 raise Stopped(count, cause, position, fallback) from None
             count += 1
         return tracer, None
@@ -165,6 +166,34 @@ def calls_forward(module):
     return type(module).__call__ is torch.nn.Module.__call__ and not any(
         getattr(module, name) for name in hooks) and not any(
         getattr(nn_module, f"_global{name}") for name in hooks)
+
+
+def sees_tensors(frame):
+    """Whether a frame is worth a look: it holds a tensor or a module, or names torch.
+
+    Source: torch/_dynamo/convert_frame.py (has_tensor_in_frame).
+    """
+    ahead = {name for inst in frame.program.instructions[frame.at:]
+             for name in (inst.argval if isinstance(inst.argval, tuple) else (inst.argval,))
+             if isinstance(name, str)}
+    named = [frame.globals.get(name) for name in ahead]
+    if any(isinstance(v, types.ModuleType) and v.__name__.split(".")[0] == "torch" for v in named):
+        return True
+    seen, waiting = set(), [*frame.stack, *(v for name, v in frame.locals.items() if name in ahead)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, (torch.Tensor, torch.nn.Module)):
+            return True
+        if id(value) not in seen and isinstance(value, (list, tuple, dict, types.CellType)):
+            seen.add(id(value))
+            waiting.extend(inside(value))
+    return False
+
+
+def inside(value):
+    if isinstance(value, types.CellType):
+        return [value.cell_contents] if cell_full(value) else []
+    return value.values() if isinstance(value, dict) else value
 
 
 def draws(graph):
@@ -192,7 +221,7 @@ class Session:
 
     def __init__(self, backend, fullgraph=False):
         self.backend, self.fullgraph = backend, fullgraph
-        self.points, self.stats = {}, Stats()
+        self.points, self.stats, self.roots = {}, Stats(), set()
         self.real = Real(self.call)
 
     def call(self, function, args, kwargs):
@@ -246,6 +275,8 @@ class Session:
                 return entry
         if point.skipped:
             return None
+        if (frame.at or frame.code not in self.roots) and not sees_tensors(frame):
+            return None
         if len(point.entries) >= RECOMPILE_LIMIT:
             return self.skip(frame.code, point, f"recompile limit of {RECOMPILE_LIMIT} reached")
         if point.entries:
@@ -272,6 +303,8 @@ class Session:
         except Break as broken:                      # what is returned cannot be rebuilt
             return self.skip(frame.code, point, broken.reason)
         program, where = frame.program, stopped.where
+        if cause.hopeless:
+            return self.skip(frame.code, point, cause.reason)
         if program.loops_around(where):
             return self.skip(frame.code, point, f"break in a loop: {cause.reason}")
         plain = not (cause.resumable and self.resumable_at(frame, stopped))
@@ -299,6 +332,8 @@ class Session:
         stack = [] if returned else [recipes.of(value) for value in f.stack]
         changes = recipes.changes()
         compiled, inputs = self.hand_over(tracer, recipes)
+        if len(several := tracer.mutable_sources()) > 1:
+            tracer.guard(guards.distinct(several))
         entry = Entry(tracer.guards, inputs, compiled, recipes, changes, result, f, live, deleted, stack,
                       draws(tracer.graph), plain)
         point.entries.append(entry)
@@ -338,6 +373,8 @@ def compile(fn=None, backend=None, *, fullgraph=False):
     @functools.wraps(fn, updated=())
     def compiled(*args, **kwargs):
         return session.call(fn, args, kwargs)
+    target = getattr(fn, "forward", fn)
+    session.roots.add(getattr(getattr(target, "__func__", target), "__code__", None))
     compiled.session = session
     return compiled
 

@@ -182,10 +182,10 @@ class Attributes:
 
     # --- 3. Writing ------------------------------------------------------------------------------
 
-    def setattr(self, owner, name, value):
+    def setattr(self, owner, name, value, plain=False):
         if type(owner) is not Obj:
             raise Break(f"assignment to {name} of a {type(owner).__name__}")
-        plain = owner.cls.__setattr__ in (object.__setattr__, torch.nn.Module.__setattr__)
+        plain = plain or owner.cls.__setattr__ in (object.__setattr__, torch.nn.Module.__setattr__)
         found = static(owner.cls, name)
         if isinstance(found, property) and found.fset and plain:
             self.sources.setdefault(id(found.fset),

@@ -49,14 +49,14 @@ PURE = {len, abs, min, max, sum, any, all, sorted, reversed, zip, enumerate, map
         *(f for f in vars(itertools).values() if callable(f))} - {collections.OrderedDict}
 STANDARD = tuple(map(str, {Path(sysconfig.get_paths()["stdlib"]), Path(torch.__file__).parent,
                            Path(sysconfig.get_paths()["purelib"])}))
-FOLLOWED = ("torch.nn.modules", "torch.utils._contextlib")
+FOLLOWED = ("/torch/nn/modules/", "/torch/utils/_contextlib.py", "/contextlib.py")
 DEPTH = 60
 
 
 def is_library(function):
     """Whether a function belongs to Python or an installed package, and so is not followed."""
-    return function.__code__.co_filename.startswith((*STANDARD, "<frozen")) and not str(
-        function.__module__).startswith(FOLLOWED)
+    file = function.__code__.co_filename
+    return file.startswith((*STANDARD, "<frozen")) and not any(name in file for name in FOLLOWED)
 
 
 class Calls:
@@ -169,13 +169,17 @@ class Calls:
 
     def switch_gradients(self, method):
         switch = method.switch
+        if method.name == "clone":
+            if switch.mode is None:
+                raise Break("set_grad_enabled as a decorator")
+            return GradSwitch(switch.cls, switch.mode)
         if method.name == "__enter__":
             if switch.cls is torch.set_grad_enabled:    # it has switched when it was made
-                return
+                return None
             switch.before = torch.is_grad_enabled()
         mode = switch.mode if method.name == "__enter__" else switch.before
         self.graph.call_function(torch._C._set_grad_enabled, (mode,))
-        torch._C._set_grad_enabled(mode)
+        return torch._C._set_grad_enabled(mode)
 
     def leaver(self, f, manager):
         return self.context_method(f, manager, "__exit__")
@@ -201,6 +205,8 @@ class Calls:
         """A builtin on stand-ins. Those that take functions get them in a form that is traced."""
         if isinstance(function, type) and function not in PURE:
             return self.construct(function, args, kwargs)
+        if function is object.__setattr__ and type(args[0]) is Obj:
+            return self.setattr(*args, plain=True)
         if not is_pure(function):
             raise Break(f"call of {guards.title(function)}")
         if function in HIGHER or getattr(function, "__name__", "") == "sort":

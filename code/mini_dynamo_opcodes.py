@@ -6,9 +6,11 @@ world an addition adds; in the traced one it writes a node into a graph. So one 
 The tables of 3.11, 3.12 and 3.13 are run by the tests; that of 3.14 was written from CPython's
 sources and has not been run here. Source: torch/_dynamo/symbolic_convert.py, CPython's bytecodes.c.
 """
+import builtins
 import operator
 import sys
 import types
+from collections.abc import Mapping, Sequence
 
 from mini_dynamo_bytecode import NULL
 
@@ -225,6 +227,12 @@ def store_slice(f, i, w):
     w.setitem(container, slice(start, stop), value)
 
 
+def match_keys(f, i, w):
+    mapping, wanted = f.stack[-2:]
+    found = all(w.contains(mapping, key) for key in wanted)
+    f.push(tuple(w.binary(operator.getitem, mapping, key) for key in wanted) if found else None)
+
+
 # --- 4. Attributes and calls ---------------------------------------------------------------------
 
 def load_attr(f, i, w):
@@ -368,6 +376,18 @@ def for_iter(f, i, w):
         f.jump(i.argval)
 
 
+def send(f, i, w):
+    """`yield from`: ask the inner iterator; at its end its value takes the place of the answer."""
+    answer = f.pop()
+    try:
+        f.push(w.next(f.stack[-1]) if answer is None else f.stack[-1].send(answer))
+    except StopIteration as end:
+        if sys.version_info < (3, 12):
+            f.pop()
+        f.push(end.value)
+        f.jump(i.argval)
+
+
 # --- 6. Exceptions and `with` --------------------------------------------------------------------
 
 def push_exc_info(f, i, w):
@@ -460,6 +480,13 @@ COMMON = {
     "PUSH_EXC_INFO": push_exc_info, "POP_EXCEPT": pop_except, "CHECK_EXC_MATCH": check_match,
     "RAISE_VARARGS": raise_varargs, "RERAISE": reraise, "BEFORE_WITH": before_with,
     "WITH_EXCEPT_START": with_except_start,
+    "MATCH_SEQUENCE": lambda f, i, w: f.push(isinstance(f.stack[-1], Sequence)
+                                             and not isinstance(f.stack[-1], (str, bytes))),
+    "MATCH_MAPPING": lambda f, i, w: f.push(isinstance(f.stack[-1], Mapping)),
+    "MATCH_KEYS": match_keys, "GET_YIELD_FROM_ITER": lambda f, i, w: f.push(w.iter(f.pop())),
+    "SEND": send, "LOAD_BUILD_CLASS": lambda f, i, w: f.push(builtins.__build_class__),
+    "DELETE_DEREF": lambda f, i, w: w.delete_cell(f, i.argval),
+    "DELETE_GLOBAL": lambda f, i, w: w.delete_global(f, i.argval),
     "LOAD_ASSERTION_ERROR": lambda f, i, w: f.push(AssertionError),
 }
 
@@ -475,6 +502,7 @@ SINCE_312 = {
     "RETURN_CONST": returns_const, "LOAD_FAST_CHECK": load_fast,
     "LOAD_FAST_AND_CLEAR": load_and_clear, "LOAD_ATTR": load_attr_312,
     "LOAD_SUPER_ATTR": load_super_attr, "END_FOR": lambda f, i, w: f.popn(2),
+    "END_SEND": lambda f, i, w: f.stack.pop(-2),
     "BINARY_SLICE": binary_slice, "STORE_SLICE": store_slice, "CALL_INTRINSIC_1": intrinsic_1,
 }
 # The instruction has a rule, but not with this argument (3, 5, 6: see INTRINSIC_1).

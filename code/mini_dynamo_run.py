@@ -15,11 +15,12 @@ from mini_dynamo_opcodes import RULES, Returned, Yielded
 
 class Break(BaseException):
     """Tracing cannot go past this instruction. Not an Exception: no `except` of the traced program
-    may catch it. `resumable`: whether a new graph may start right after the instruction."""
+    may catch it. `resumable`: whether a new graph may start right after the instruction;
+    `hopeless`: the whole frame is to run as plain Python."""
 
-    def __init__(self, reason, resumable=True):
+    def __init__(self, reason, resumable=True, hopeless=False):
         super().__init__(reason)
-        self.reason, self.resumable = reason, resumable
+        self.reason, self.resumable, self.hopeless = reason, resumable, hopeless
 
 
 def step(f, w):
@@ -186,6 +187,15 @@ class Real(World):
 
     def store_global(self, f, name, value):
         f.globals[name] = value
+
+    def delete_cell(self, f, name):
+        self.load_cell(f, name)                       # raises if there is nothing
+        del f.locals[name].cell_contents
+
+    def delete_global(self, f, name):
+        if name not in f.globals:
+            raise NameError(f"name '{name}' is not defined")
+        del f.globals[name]
 
     def import_name(self, f, name, names, level):
         return __import__(name, f.globals, None, names, level)

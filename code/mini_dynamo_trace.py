@@ -13,7 +13,9 @@ import re
 import types
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException, DynamicOutputShapeException, FakeTensorMode,
+    UnsupportedFakeTensorException)
 
 import mini_dynamo_guards as guards
 from mini_dynamo_attributes import Attributes
@@ -117,8 +119,16 @@ class Tracer(Attributes, Calls, Real):
             self.guard(guards.equals(source.attr("__self__").attr("prev"), this.prev))
             return GradMethod(GradSwitch(type(this), getattr(this, "mode", None), this.prev),
                               value.__name__)
+        if type(this) in GradSwitch.KINDS and value.__name__ == "clone":
+            self.guard(guards.typed(source.attr("__self__"), this))
+            return GradMethod(GradSwitch(type(this), GRAD_MODES.get(type(this))), "clone")
         return types.MethodType(self.wrap(value.__func__, source.attr("__func__")),
                                 self.wrap(this, source.attr("__self__")))
+
+    def mutable_sources(self):
+        """Where the tensors, containers and objects came from that must stay different ones."""
+        return [source for value, stand_in, source in self.known.values()
+                if type(stand_in) in (Traced, Obj, list, dict, set)]
 
     def input(self, value, source):
         """A tensor from outside: a placeholder, and a fake with its properties."""
@@ -172,8 +182,12 @@ class Tracer(Attributes, Calls, Real):
                 out = function(*(fakes[0][1:] if op == "call_method" else fakes[0]), **fakes[1])
         except Exception as error:
             name = target if isinstance(target, str) else target.__name__
-            raise Break(f"{name}: {type(error).__name__}: {str(error).splitlines()[0][:120]}"
-                        if str(error) else f"{name}: {type(error).__name__}") from error
+            said = (str(error).splitlines() or [""])[0][:120]
+            needs_numbers = isinstance(error, (
+                UnsupportedFakeTensorException, DynamicOutputShapeException, NotImplementedError,
+                DataDependentOutputException))
+            raise Break(f"{name}: {type(error).__name__}: {said}",
+                        hopeless=not needs_numbers) from error
         return self.traced(out, node)
 
     def traced(self, out, node):
@@ -240,6 +254,12 @@ class Tracer(Attributes, Calls, Real):
     def store_global(self, f, name, value):
         self.global_writes[id(f.globals), name] = (f.globals, value)
 
+    def delete_cell(self, f, name):
+        raise Break(f"del of {name}, which closures share")
+
+    def delete_global(self, f, name):
+        raise Break(f"del of the global {name}")
+
     def import_name(self, f, name, names, level):
         import sys
         if level or name not in sys.modules:
@@ -263,6 +283,9 @@ def silence():
 def state_of(frame):
     """What sources are expressions over."""
     return {"L": frame.locals, "G": frame.globals, "S": frame.stack}
+
+
+GRAD_MODES = {torch.no_grad: False, torch.enable_grad: True}
 
 
 def cell_full(cell):
