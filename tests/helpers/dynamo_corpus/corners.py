@@ -1,4 +1,4 @@
-"""Corners where an interpreter of values slips: signs of zero, identities, iterators, odd classes."""
+"""Corners where an interpreter of values may slip: signs, identities, iterators, odd classes."""
 
 import sys
 
