@@ -9,8 +9,9 @@ for real, and a new capture begins behind it.
 The real Dynamo hooks into CPython and writes new bytecode: the call of the graph, the changes, the
 unsupported instruction, the call of a resume function. Here a frame is data (mini_dynamo_bytecode),
 so an interpreter can carry out that plan without any bytecode, and it is the same on each Python.
-Read on: mini_dynamo_bytecode, _opcodes, _run, _values, _guards, _trace, _attributes, _calls,
-_effects. Source: torch/_dynamo/convert_frame.py, symbolic_convert.py, resume_execution.py.
+Read on: mini_dynamo_capture; then from below _bytecode, _functions, _rules, _rules_control,
+_opcodes, _run (so far without torch), _values, _guards, _wrap, _attributes, _builtins, _calls,
+_trace, _effects. Source: torch/_dynamo/convert_frame.py, symbolic_convert.py, resume_execution.py.
 """
 import functools
 import sys
@@ -18,15 +19,27 @@ import types
 from dataclasses import dataclass, field
 
 import torch
-from torch.nn.modules import module as nn_module
 
 import mini_dynamo_guards as guards
-from mini_dynamo_bytecode import frame_of, why_not
-from mini_dynamo_calls import is_library
-from mini_dynamo_effects import Recipes, Run, output_tuple
-from mini_dynamo_opcodes import RULES, Returned
+from mini_dynamo_builtins import is_library
+from mini_dynamo_bytecode import why_not
+from mini_dynamo_capture import (
+    Entry,
+    Refused,
+    Stopped,
+    calls_forward,
+    draws,
+    may_resume,
+    operations,
+    sees_tensors,
+    trace,
+)
+from mini_dynamo_effects import Recipes, output_tuple
+from mini_dynamo_functions import frame_of
+from mini_dynamo_opcodes import RULES
+from mini_dynamo_rules_control import Returned
 from mini_dynamo_run import Break, Real, run, step
-from mini_dynamo_trace import Tracer, cell_full, state_of
+from mini_dynamo_trace import state_of
 from mini_dynamo_values import Lazy
 
 __all__ = ["Unsupported", "compile", "stats"]
@@ -58,155 +71,7 @@ class Stats:
         return "\n".join(lines + [f"skipped: {name}: {why}" for name, why in self.skipped])
 
 
-# --- 1. One capture: from a frame to an entry of the cache ---------------------------------------
-
-@dataclass
-class Entry:
-    """Guards, the compiled graph, and what to do after it."""
-
-    guards: list
-    inputs: list                     # sources of the graph's arguments
-    compiled: object                 # a callable that returns a tuple, or None without operations
-    recipes: Recipes
-    changes: list
-    result: object                   # the recipe of what is returned, or None
-    frame: object                    # or the traced frame, to be rebuilt, and
-    locals: dict
-    deleted: list
-    stack: list
-    random: bool = False             # whether the graph draws random numbers
-    plain: bool = False              # whether the rest runs as plain Python
-
-    def holds(self, state):
-        return all(guard.check(state) for guard in self.guards)
-
-    def why(self, state):
-        return next(g.reason(state) for g in self.guards if not g.check(state))
-
-    def run(self, frame):
-        """Run the graph, apply the changes, and bring the frame to where tracing ended.
-
-        Returns (done, value)."""
-        state = state_of(frame)
-        fetched = [source.fetch(state) for source in self.recipes.sources]
-        outputs = self.run_graph([source.fetch(state) for source in self.inputs])
-        now = Run(outputs, fetched)
-        live = {name: recipe(now) for name, recipe in self.locals.items()}
-        stack = [recipe(now) for recipe in self.stack]
-        value = self.result and self.result(now)
-        for change in self.changes:
-            change(now)
-        if self.result:
-            return True, value
-        for name in self.deleted:
-            frame.locals.pop(name, None)
-        frame.locals.update(live)                    # what nobody touched stays as it is
-        frame.stack[:], frame.at = stack, self.frame.at
-        frame.kw_names, frame.grad_blocks = self.frame.kw_names, self.frame.grad_blocks
-        return False, None
-
-    def run_graph(self, inputs):
-        grad_mode, versions = torch.is_grad_enabled(), [t._version for t in inputs]
-        try:
-            return self.compiled(*inputs) if self.compiled else ()
-        except Exception as error:
-            torch._C._set_grad_enabled(grad_mode)    # the graph may have stopped inside no_grad
-            if self.random or versions != [t._version for t in inputs]:
-                raise
-            raise Refused from error
-
-
-class Refused(Exception):
-    """The graph raised an error, and has changed nothing: the frame can run as plain Python, which
-    raises the same after the side effects that come before it. (torch raises at once.)"""
-
-
-class Stopped(Exception):
-    """The trace met a break: after so many instructions, and with the last point to fall back to."""
-
-    def __init__(self, count, cause, where, fallback):
-        self.count, self.cause, self.where, self.fallback = count, cause, where, fallback
-
-
-def trace(frame, stop=None):
-    """Walk through a copy of the frame, to its end or for `stop` instructions.
-
-    Returns the Tracer and, at the end, [the returned value]; raises Stopped at a break."""
-    tracer, mode, fallback = Tracer(frame), torch.is_grad_enabled(), None
-    f, count = tracer.frame, 0
-    try:
-        while count != stop:
-            if not f.stack and may_resume(f, f.at) and operations(tracer.graph):
-                fallback = count
-            position = f.at
-            try:
-                step(f, tracer)
-            except Returned as end:
-                return tracer, [end.value]
-            except Break as cause:
-                raise Stopped(count, cause, position, fallback) from None
-            except BaseException as error:           # nobody in the program catches it
-                cause = Break(f"{type(error).__name__} is raised: {error}", hopeless=True)
-                raise Stopped(count, cause, position, fallback) from None
-            count += 1
-        return tracer, None
-    finally:
-        torch._C._set_grad_enabled(mode)
-
-
-def may_resume(f, position):
-    """Whether a capture may begin or end here: not inside `try`, and not in an `except` block."""
-    handler = f.program.handler(f.program.instructions[position].offset)
-    return f.handling is None and (handler is None or handler.target in f.grad_blocks)
-
-
-def calls_forward(module):
-    """Whether calling a module is calling its forward: no hooks, no __call__ of its own."""
-    hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-    return type(module).__call__ is torch.nn.Module.__call__ and not any(
-        getattr(module, name) for name in hooks) and not any(
-        getattr(nn_module, f"_global{name}") for name in hooks)
-
-
-def sees_tensors(frame):
-    """Whether a frame is worth a look: it holds a tensor or a module, or names torch.
-
-    Source: torch/_dynamo/convert_frame.py (has_tensor_in_frame).
-    """
-    ahead = {name for inst in frame.program.instructions[frame.at:]
-             for name in (inst.argval if isinstance(inst.argval, tuple) else (inst.argval,))
-             if isinstance(name, str)}
-    named = [frame.globals.get(name) for name in ahead]
-    if any(isinstance(v, types.ModuleType) and v.__name__.split(".")[0] == "torch" for v in named):
-        return True
-    seen, waiting = set(), [*frame.stack, *(v for name, v in frame.locals.items() if name in ahead)]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, (torch.Tensor, torch.nn.Module)):
-            return True
-        if id(value) not in seen and isinstance(value, (list, tuple, dict, types.CellType)):
-            seen.add(id(value))
-            waiting.extend(inside(value))
-    return False
-
-
-def inside(value):
-    if isinstance(value, types.CellType):
-        return [value.cell_contents] if cell_full(value) else []
-    return value.values() if isinstance(value, dict) else value
-
-
-def draws(graph):
-    """Whether an operation may draw random numbers, judged by its name."""
-    return any(word in str(node.target) for node in operations(graph) for word in (
-        "rand", "drop", "bernoulli", "normal", "multinomial", "poisson", "exponential", "uniform"))
-
-
-def operations(graph):
-    return [node for node in graph.nodes if node.op.startswith("call")]
-
-
-# --- 2. The cache --------------------------------------------------------------------------------
+# --- 1. The cache ---------------------------------------------------------------------------------
 
 @dataclass
 class Point:
@@ -288,7 +153,7 @@ class Session:
             self.stats.skipped.append((code.co_qualname, why))
         point.skipped = True
 
-    # --- 3. Capture, with what to do at a break --------------------------------------------------
+    # --- 2. Capture, with what to do at a break ---------------------------------------------------
 
     def capture(self, frame, point):
         try:
@@ -334,8 +199,8 @@ class Session:
         compiled, inputs = self.hand_over(tracer, recipes)
         if len(several := tracer.mutable_sources()) > 1:
             tracer.guard(guards.distinct(several))
-        entry = Entry(tracer.guards, inputs, compiled, recipes, changes, result, f, live, deleted, stack,
-                      draws(tracer.graph), plain)
+        entry = Entry(tracer.guards, inputs, compiled, recipes, changes, result, f, live, deleted,
+                      stack, draws(tracer.graph), plain)
         point.entries.append(entry)
         self.stats.guards.append(tracer.guards)
         return entry
@@ -355,7 +220,7 @@ class Session:
             t.source for t in used]
 
 
-# --- 4. The face ---------------------------------------------------------------------------------
+# --- 3. The face ----------------------------------------------------------------------------------
 
 def compile(fn=None, backend=None, *, fullgraph=False):
     """A callable that does what `fn` does, by graphs.

@@ -1,8 +1,8 @@
 """Attributes in the traced world: read with a guard, written into a log.
 
-Looking a name up follows Python's own order (data descriptor, instance, class, __getattr__), because
-whatever that order depends on must be guarded. Source: torch/_dynamo/variables/user_defined.py
-(UserDefinedObjectVariable.var_getattr), variables/tensor.py, variables/nn_module.py.
+Looking a name up follows Python's own order (data descriptor, instance, class, __getattr__),
+because whatever that order depends on must be guarded. Source: torch/_dynamo/variables/tensor.py,
+user_defined.py (UserDefinedObjectVariable.var_getattr), nn_module.py.
 """
 import functools
 import inspect
@@ -13,18 +13,28 @@ import torch
 import mini_dynamo_guards as guards
 from mini_dynamo_run import Break
 from mini_dynamo_values import (
-    CONTAINERS, DELETED, GradMethod, GradSwitch, Obj, Super, TensorMethod, Traced, is_constant)
+    CONTAINERS,
+    DELETED,
+    GradMethod,
+    GradSwitch,
+    Obj,
+    Super,
+    TensorMethod,
+    Traced,
+    is_constant,
+)
 
 FACTS = {"shape", "dtype", "device", "ndim", "requires_grad", "layout", "is_cuda", "is_sparse",
          "is_quantized", "is_meta", "itemsize", "nbytes", "is_cpu", "is_complex"}
 DERIVED = {"T", "mT", "H", "mH", "real", "imag"}
 NEVER = {"item", "tolist", "numpy", "backward", "register_hook", "requires_grad_", "data_ptr",
-         "retain_grad", "share_memory_", "untyped_storage", "storage", "set_", "resize_", "__array__",
+         "retain_grad", "share_memory_", "untyped_storage", "storage", "set_", "resize_",
          "cpu_", "register_post_accumulate_grad_hook", "apply_", "map_", "__dlpack__", "swap_",
          "detach_", "record_stream", "as_subclass", "new", "type_as_", "pin_memory", "is_shared",
          "is_set_to", "rename_", "map2_", "t_", "transpose_", "swapaxes_", "swapdims_", "squeeze_",
          "unsqueeze_", "as_strided_", "resize_as_", "module_load"}
 TABLES = ("_parameters", "_buffers", "_modules")
+NAMES = {"__name__", "__qualname__", "__module__"}
 MISSING = object()
 
 
@@ -41,15 +51,15 @@ class Attributes:
             raise Break(f"attribute {name} of a {type(owner).__name__}")
         if isinstance(owner, (type, types.ModuleType, types.FunctionType, functools.partial)):
             return self.static_attribute(owner, name)
-        if type(owner) is types.MethodType and name in ("__self__", "__func__"):
-            return getattr(owner, name)
-        if is_constant(owner) or isinstance(owner, (*CONTAINERS, BaseException)) or inspect.isbuiltin(
-                owner) or type(owner).__module__ in ("builtins", "itertools"):
+        if is_constant(owner) or isinstance(owner, (*CONTAINERS, BaseException)) or (
+                type(owner).__module__ in ("builtins", "itertools")):
             return getattr(owner, name)
         raise Break(f"attribute {name} of a {type(owner).__name__}")
 
     def static_attribute(self, owner, name):
         """Of a module, class or function from outside: the value is guarded like any other."""
+        if isinstance(owner, types.ModuleType) and (id(vars(owner)), name) in self.global_writes:
+            return self.global_writes[id(vars(owner)), name][1]
         try:
             value = getattr(owner, name)
         except AttributeError:
@@ -57,17 +67,16 @@ class Attributes:
                 raise Break(f"no way to find {guards.title(owner)} again") from None
             self.guard(guards.lacks(self.sources[id(owner)], name))
             raise
-        if name in ("__name__", "__qualname__", "__module__") or isinstance(value, types.WrapperDescriptorType):
+        if name in NAMES or isinstance(value, types.WrapperDescriptorType):
             return value
         source = self.sources.get(id(owner))
         if source is None:
-            builtin = isinstance(owner, type) and owner.__module__ == "builtins"
-            if builtin or (isinstance(owner, types.FunctionType) and name in ("__code__", "__doc__")):
+            if isinstance(owner, type) and owner.__module__ == "builtins":
                 return value
             raise Break(f"no way to find {guards.title(owner)}.{name} again")
         return self.wrap(value, source.attr(name))
 
-    # --- 1. Tensors ------------------------------------------------------------------------------
+    # --- 1. Tensors -------------------------------------------------------------------------------
 
     def tensor_attribute(self, tensor, name):
         if name in FACTS:
@@ -78,7 +87,7 @@ class Attributes:
             raise Break("attribute data of a tensor")
         if name == "grad" and tensor.source:
             return self.gradient(tensor)
-        if name in NEVER or name.startswith("_") and not name.startswith("__"):
+        if name in NEVER or (name.startswith("_") and not name.startswith("__")):
             return self.refused(tensor, name)
         found = inspect.getattr_static(type(tensor.fake), name, MISSING)
         if found is MISSING:
@@ -97,7 +106,7 @@ class Attributes:
             return TensorMethod(tensor, name)         # it breaks when it is called, not here
         raise Break(f"attribute {name} of a tensor")
 
-    # --- 2. Objects ------------------------------------------------------------------------------
+    # --- 2. Objects -------------------------------------------------------------------------------
 
     def object_attribute(self, obj, name):
         if name in obj.attrs:
@@ -109,8 +118,9 @@ class Attributes:
         if name == "__class__":
             self.sources.setdefault(id(obj.cls), self.class_source(obj))
             return obj.cls
-        if name == "__dict__":
-            raise Break("__dict__ of an object")
+        if name == "__dict__" or (name in TABLES and obj.attrs and isinstance(
+                obj.real, torch.nn.Module)):
+            raise Break(f"{name} of an object")
         found = static(obj.cls, name)
         if hasattr(type(found), "__set__") or isinstance(found, types.GetSetDescriptorType):
             return self.data_descriptor(obj, name, found)
@@ -124,7 +134,7 @@ class Attributes:
 
     def data_descriptor(self, obj, name, found):
         if isinstance(found, property):
-            self.sources.setdefault(id(found.fget), self.class_source(obj).of("{}.%s.fget" % name))
+            self.sources.setdefault(id(found.fget), self.class_source(obj).of(f"{{}}.{name}.fget"))
             return self.call(found.fget, [obj], {}, None)
         if isinstance(found, types.MemberDescriptorType) and obj.real is not None:   # __slots__
             return self.wrap(getattr(obj.real, name), obj.source.attr(name))
@@ -136,7 +146,11 @@ class Attributes:
             return self.wrap(own[name], obj.source.attr(name))
         if isinstance(obj.real, torch.nn.Module):
             for table in TABLES:
-                if name in own.get(table, ()):
+                if id(own.get(table)) in self.known:  # somebody has the table itself, and may
+                    shadow = self.known[id(own[table])][1]             # have changed it
+                    if name in shadow:
+                        return shadow[name]
+                elif name in own.get(table, ()):
                     return self.wrap(own[table][name], obj.source.attr(table).item(name))
         return MISSING
 
@@ -149,7 +163,7 @@ class Attributes:
         if found is MISSING:
             return self.no_attribute(obj, name)
         source = self.class_source(obj)
-        source = source.of("{}.__mro__[%d].__dict__[%r]" % place(cls, name, after)) if (
+        source = source.of(f"{{}}.__mro__[{place(cls, name, after)}].__dict__[{name!r}]") if (
             after or isinstance(found, (staticmethod, classmethod))) else source.attr(name)
         if isinstance(found, types.FunctionType):
             return types.MethodType(self.wrap(found, source), obj)
@@ -180,7 +194,7 @@ class Attributes:
             raise Break(f"no way to find the class {obj.cls.__name__} again")
         return source
 
-    # --- 3. Writing ------------------------------------------------------------------------------
+    # --- 3. Writing -------------------------------------------------------------------------------
 
     def setattr(self, owner, name, value, plain=False):
         if type(owner) is not Obj:
@@ -189,7 +203,7 @@ class Attributes:
         found = static(owner.cls, name)
         if isinstance(found, property) and found.fset and plain:
             self.sources.setdefault(id(found.fset),
-                                    self.class_source(owner).of("{}.%s.fset" % name))
+                                    self.class_source(owner).of(f"{{}}.{name}.fset"))
             self.call(found.fset, [owner, value], {}, None)
             return
         slot = isinstance(found, types.MemberDescriptorType)
@@ -231,4 +245,4 @@ def static(cls, name, after=None):
 def place(cls, name, after):
     order = cls.__mro__
     start = order.index(after) + 1 if after else 0
-    return next((k, name) for k in range(start, len(order)) if name in vars(order[k]))
+    return next(k for k in range(start, len(order)) if name in vars(order[k]))

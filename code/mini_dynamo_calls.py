@@ -4,59 +4,42 @@ A tensor operation is recorded. A Python function is followed (inlined) by the s
 builtin that only moves values about is done at once, on the stand-ins. Anything else breaks.
 Source: torch/_dynamo/trace_rules.py, variables/functions.py, variables/builtin.py, torch.py.
 """
-import collections
 import functools
-import itertools
-import math
-import operator
-import sysconfig
 import types
-from pathlib import Path
 
 import torch
-import torch.nn.functional as F
 from torch.nn.modules import module as nn_module
 
 import mini_dynamo_guards as guards
 from mini_dynamo_attributes import MISSING, NEVER, static
-from mini_dynamo_bytecode import CO_GENERATOR, frame_of, why_not
+from mini_dynamo_builtins import (
+    BASIC,
+    HIGHER,
+    OPERATIONS,
+    OPERATOR_NAMES,
+    PURE,
+    SPECIAL,
+    is_library,
+    is_pure,
+)
+from mini_dynamo_bytecode import CO_GENERATOR, why_not
+from mini_dynamo_functions import frame_of
 from mini_dynamo_opcodes import RULES
-from mini_dynamo_run import Break, run, run_generator, super_arguments
+from mini_dynamo_run import Break, run, run_generator
 from mini_dynamo_values import (
-    CONSTANTS, CONTAINERS, FUNCTIONS, Caller, GradMethod, GradSwitch, Lazy, Obj, Super,
-    TensorMethod, Traced, is_constant)
+    CONTAINERS,
+    FUNCTIONS,
+    Caller,
+    GradMethod,
+    GradSwitch,
+    Lazy,
+    Obj,
+    Super,
+    TensorMethod,
+    is_constant,
+)
 
-# --- 1. Which functions are which ----------------------------------------------------------------
-
-_NOT_OPERATIONS = {"handle_torch_function", "has_torch_function", "has_torch_function_unary",
-                   "has_torch_function_variadic", "boolean_dispatch", "assert_int_or_pair"}
-OPERATIONS = {id(value): value for space, names in (
-    (torch, dir(torch._C._VariableFunctions)), (torch, torch.functional.__all__),
-    (F, dir(F)), (torch.linalg, dir(torch.linalg)), (torch.special, dir(torch.special)),
-    (torch.fft, dir(torch.fft)), (torch._C._nn, dir(torch._C._nn)))
-    for name in names if not name.startswith("_") and name not in _NOT_OPERATIONS
-    and callable(value := getattr(space, name, None)) and not isinstance(value, type)
-    and getattr(value, "__module__", "") != "typing"}
-READS = {torch.is_grad_enabled, torch.get_default_dtype, torch.is_inference_mode_enabled}
-HIGHER = {map, filter, sorted, min, max, functools.reduce, itertools.accumulate,
-          itertools.starmap, itertools.takewhile, itertools.dropwhile, itertools.groupby}
-PURE = {len, abs, min, max, sum, any, all, sorted, reversed, zip, enumerate, map, filter, range,
-        list, tuple, dict, set, frozenset, int, float, bool, str, complex, bytes, iter, next, round,
-        divmod, pow, ord, chr, slice, format, repr, ascii, isinstance, issubclass, object,
-        collections.OrderedDict, functools.partial, functools.reduce, torch.Size, torch.device,
-        *(f for f in vars(operator).values() if isinstance(f, types.BuiltinFunctionType)),
-        *(f for f in vars(math).values() if callable(f)),
-        *(f for f in vars(itertools).values() if callable(f))} - {collections.OrderedDict}
-STANDARD = tuple(map(str, {Path(sysconfig.get_paths()["stdlib"]), Path(torch.__file__).parent,
-                           Path(sysconfig.get_paths()["purelib"])}))
-FOLLOWED = ("/torch/nn/modules/", "/torch/utils/_contextlib.py", "/contextlib.py")
 DEPTH = 60
-
-
-def is_library(function):
-    """Whether a function belongs to Python or an installed package, and so is not followed."""
-    file = function.__code__.co_filename
-    return file.startswith((*STANDARD, "<frozen")) and not any(name in file for name in FOLLOWED)
 
 
 class Calls:
@@ -88,7 +71,7 @@ class Calls:
             return self.switch_gradients(function)
         return self.call_native(function, args, kwargs)
 
-    # --- 2. Followed -----------------------------------------------------------------------------
+    # --- 1. Followed ------------------------------------------------------------------------------
 
     def inline(self, function, args, kwargs):
         """Run a Python function here, on its own frame. Any break in it is one at this call."""
@@ -96,7 +79,7 @@ class Calls:
         if getattr(function, "_torchdynamo_disable", False):
             raise Break(f"{name} is marked as disabled")
         if is_library(function):
-            raise Break(f"{function.__module__}.{name} is a library function, which is not followed")
+            raise Break(f"{function.__module__}.{name}, a library function, is not followed")
         reason = why_not(function.__code__, RULES, inlined=True)
         if reason or self.depth >= DEPTH:
             raise Break(f"{name} cannot be followed: {reason or 'the calls are nested too deeply'}")
@@ -159,7 +142,7 @@ class Calls:
             return obj is other
         return self.special(obj, name, other)
 
-    # --- 3. Recorded -----------------------------------------------------------------------------
+    # --- 2. Recorded ------------------------------------------------------------------------------
 
     def call_tensor_method(self, method, args, kwargs):
         tensor, name = method.tensor, method.name
@@ -199,7 +182,7 @@ class Calls:
             f.grad_blocks |= {here.target}
         return GradMethod(manager, name)
 
-    # --- 4. Done at once -------------------------------------------------------------------------
+    # --- 3. Done at once --------------------------------------------------------------------------
 
     def call_native(self, function, args, kwargs):
         """A builtin on stand-ins. Those that take functions get them in a form that is traced."""
@@ -224,7 +207,8 @@ class Calls:
         init = static(cls, "__init__")
         if issubclass(cls, BaseException) and not isinstance(init, types.FunctionType):
             return cls(*args, **kwargs)
-        if issubclass(cls, tuple) and hasattr(cls, "_fields") and cls.__new__.__module__ != cls.__module__:
+        if issubclass(cls, tuple) and hasattr(cls, "_fields") and str(
+                cls.__new__.__module__).startswith("namedtuple_"):
             return cls(*args, **kwargs)
         known = id(cls) in self.sources and not issubclass(
             cls, (torch.nn.Module, torch.Tensor, BaseException, type, *CONTAINERS, *BASIC))
@@ -237,103 +221,3 @@ class Calls:
         elif args or kwargs:
             raise Break(f"making a {cls.__qualname__}")
         return made
-
-
-BASIC = (int, float, str, bytes, complex)
-OPERATOR_NAMES = {f"{way}{op}" for way in ("", "r", "i") for op in (
-    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")} | {
-    "lt", "le", "gt", "ge"}
-
-
-def is_pure(function):
-    """Whether calling it only reads and changes its arguments, which are ours."""
-    try:
-        if function in PURE:
-            return True
-    except TypeError:
-        return False
-    this = getattr(function, "__self__", None)
-    if isinstance(function, (types.BuiltinMethodType, types.MethodWrapperType)):
-        return type(this) in (*CONTAINERS, *CONSTANTS) or isinstance(this, type) and (
-            this in (*CONTAINERS, *CONSTANTS)) or type(this).__name__.endswith("iterator")
-    return isinstance(function, (types.MethodDescriptorType, types.WrapperDescriptorType)) and (
-        function.__objclass__ in (*CONTAINERS, *CONSTANTS))
-
-
-# --- 5. Builtins that ask about stand-ins --------------------------------------------------------
-
-def special_type(w, f, value, *more):
-    if more:
-        raise Break("making a class")
-    if type(value) is Obj:
-        return w.getattr(value, "__class__")
-    return value.__class__ if type(value) is Traced else type(value)
-
-
-def special_getattr(w, f, owner, name, *default):
-    try:
-        return w.getattr(owner, name)
-    except AttributeError:
-        if not default:
-            raise
-        return default[0]
-
-
-def special_hasattr(w, f, owner, name):
-    try:
-        w.getattr(owner, name)
-    except AttributeError:
-        return False
-    return True
-
-
-def special_setattr(w, f, owner, name, value):
-    w.setattr(owner, name, value)
-
-
-def special_delattr(w, f, owner, name):
-    w.delattr(owner, name)
-
-
-def special_super(w, f, *args):
-    return w.super(*(args or super_arguments(w, f)))
-
-
-def special_callable(w, f, value):
-    return callable(value.real if type(value) is Obj and value.real is not None else value)
-
-
-def special_object(w, f, *args):
-    raise Break("making an object")
-
-
-def special_isinstance(w, f, value, kinds):
-    for kind in kinds if isinstance(kinds, tuple) else (kinds,):
-        if type(kind) is type and type(value) is Obj and kind in value.cls.__mro__:
-            return True
-    return isinstance(value, kinds)
-
-
-def grad_switch(cls, mode=None):
-    def make(w, f, *args):
-        if mode is None:
-            (wanted,) = args
-            if not isinstance(wanted, bool):
-                raise Break("set_grad_enabled of something else than a bool")
-            switch = GradSwitch(cls, wanted, torch.is_grad_enabled())
-            torch._C._set_grad_enabled(wanted)
-            w.graph.call_function(torch._C._set_grad_enabled, (wanted,))
-            return switch
-        if args:
-            raise Break(f"{cls.__name__} as a decorator")
-        return GradSwitch(cls, mode)
-    return make
-
-
-SPECIAL = {type: special_type, getattr: special_getattr, hasattr: special_hasattr,
-           setattr: special_setattr, delattr: special_delattr, super: special_super,
-           callable: special_callable, object: special_object, isinstance: special_isinstance,
-           torch.no_grad: grad_switch(torch.no_grad, False),
-           torch.enable_grad: grad_switch(torch.enable_grad, True),
-           torch.set_grad_enabled: grad_switch(torch.set_grad_enabled),
-           **{f: (lambda get: lambda w, f: get())(f) for f in READS}}

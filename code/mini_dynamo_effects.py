@@ -11,9 +11,18 @@ import torch
 
 from mini_dynamo_bytecode import NULL
 from mini_dynamo_run import Break
-from mini_dynamo_trace import picture
 from mini_dynamo_values import (
-    CONTAINERS, DELETED, GradMethod, GradSwitch, Lazy, Obj, TensorMethod, Traced, is_constant)
+    CONTAINERS,
+    DELETED,
+    GradMethod,
+    GradSwitch,
+    Lazy,
+    Obj,
+    TensorMethod,
+    Traced,
+    is_constant,
+)
+from mini_dynamo_wrap import picture
 
 
 class Run:
@@ -78,12 +87,12 @@ class Recipes:
         if isinstance(value, BaseException):
             args = self.of(value.args)
             return lambda run: kind(*args(run))
-        if isinstance(value, (type, types.ModuleType)) or callable(value) and (
-                kind.__module__ in ("builtins", "torch._ops")):
+        if isinstance(value, (type, types.ModuleType)) or (callable(value) and (
+                kind.__module__ in ("builtins", "torch._ops"))):
             return lambda run: value
         raise Break(f"a {kind.__name__} is alive, which cannot be rebuilt", resumable=False)
 
-    # --- 1. Values -------------------------------------------------------------------------------
+    # --- 1. Values --------------------------------------------------------------------------------
 
     def tensor(self, value):
         if value.source:                              # an input: the very object, changed or not
@@ -165,7 +174,7 @@ class Recipes:
         switch = self.of(value.switch)
         return lambda run: getattr(switch(run), value.name)
 
-    # --- 2. Changes ------------------------------------------------------------------------------
+    # --- 2. Changes -------------------------------------------------------------------------------
 
     def changes(self):
         """The log as actions of a run: objects, containers, cells, globals; each thing once."""

@@ -56,7 +56,7 @@ class Guard:
         return self.words
 
 
-# --- The kinds -----------------------------------------------------------------------------------
+# --- The kinds ------------------------------------------------------------------------------------
 
 def equals(source, value):
     """CONSTANT_MATCH: same type, same value. By repr, because 0.0 == -0.0 and nan != nan."""
@@ -144,8 +144,9 @@ def tensor(source, value):
     def why(now):
         if type(now) is not kind:
             return f"{source} is a {type(now).__name__}, expected {kind.__name__}"
-        return next((f"tensor {source} {name} mismatch: expected {want}, got {PROPERTIES[name](now)}"
-                     for name, want in wanted.items() if PROPERTIES[name](now) != want), "")
+        name, want, got = next((name, want, got) for name, want in wanted.items()
+                               if (got := PROPERTIES[name](now)) != want)
+        return f"tensor {source} {name} mismatch: expected {want}, got {got}"
     words = (f"{source} is a {kind.__name__} {str(value.dtype)[6:]} {list(value.shape)} "
              f"stride={value.stride() if value.layout is torch.strided else None} "
              f"{value.device} requires_grad={value.requires_grad}")

@@ -5,12 +5,12 @@ Real world does what Python does; the traced one is mini_dynamo_trace.Tracer.
 Source: torch/_dynamo/symbolic_convert.py (InstructionTranslatorBase.step), CPython's ceval.c.
 """
 import builtins
-import functools
 import operator
-import types
 
 from mini_dynamo_bytecode import NULL, Frame
-from mini_dynamo_opcodes import RULES, Returned, Yielded
+from mini_dynamo_functions import function_name, made_function, set_function, unpacker
+from mini_dynamo_opcodes import RULES
+from mini_dynamo_rules_control import Returned, Yielded
 
 
 class Break(BaseException):
@@ -64,47 +64,6 @@ def run_generator(f, w):
                     raise
 
 
-def made_function(f, code, parts):
-    """The function of a MAKE_FUNCTION; from 3.13 on its closure follows in an instruction."""
-    closure = parts.get("closure", tuple(types.CellType() for _ in code.co_freevars))
-    made = types.FunctionType(code, f.globals, code.co_name, parts.get("defaults"), closure)
-    made.__kwdefaults__ = parts.get("kwdefaults")
-    made.__qualname__ = code.co_qualname
-    return with_annotations(made, parts.get("annotations"))
-
-
-def with_annotations(function, given):
-    if isinstance(given, tuple):                      # names and values, one after the other
-        given = dict(zip(given[::2], given[1::2], strict=True))
-    if given is not None:
-        function.__annotations__ = given
-    return function
-
-
-def set_function(function, name, value):
-    """SET_FUNCTION_ATTRIBUTE; a closure can only be given when the function is made."""
-    if name == "closure":
-        new = types.FunctionType(function.__code__, function.__globals__, function.__name__,
-                                 function.__defaults__, value)
-        new.__kwdefaults__, new.__qualname__ = function.__kwdefaults__, function.__qualname__
-        return with_annotations(new, dict(function.__annotations__) or None)
-    if name == "annotations":
-        return with_annotations(function, value)
-    setattr(function, f"__{name}__", value)
-    return function
-
-
-@functools.cache
-def unpacker(before, after):
-    """`a, b = v` or `a, *rest, b = v` as a function, so that errors are worded by Python."""
-    names = [f"a{k}" for k in range(before)]
-    if after is not None:
-        names += ["*rest", *(f"b{k}" for k in range(after))]
-    scope = {}
-    exec(f"def unpack(v):\n    [{', '.join(names)}] = v\n    return [{', '.join(names)}]", scope)
-    return scope["unpack"]
-
-
 class World:
     """What both worlds do alike: frames, formats, functions."""
 
@@ -147,12 +106,6 @@ class World:
                 cause = self.call(cause, [], {}, None)
             error.__cause__ = cause
         return error
-
-
-def function_name(function):
-    module = getattr(function, "__module__", None)
-    name = getattr(function, "__qualname__", repr(function))
-    return name if module in (None, "builtins") else f"{module}.{name}"
 
 
 class Real(World):

@@ -3,7 +3,7 @@
 Numbers, strings, lists, dicts, functions stay what they are in Python; a list made of traced
 tensors is a list. Only three things need a stand-in: a tensor (Traced: a node of the graph, and a
 fake tensor that knows shape and dtype but holds no numbers), an object from outside (Obj: its
-attributes are read with a guard and written into a log), and an argument nobody has read yet (Lazy).
+attributes are read with a guard and written into a log), an argument that nobody has read (Lazy).
 torch wraps every value instead, one class a type: torch/_dynamo/variables/.
 """
 import enum
