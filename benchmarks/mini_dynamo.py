@@ -56,7 +56,6 @@ def run_all() -> Any:
     if str(CODE) not in sys.path:
         sys.path.insert(0, str(CODE))
     import mini_dynamo  # noqa: F401  what is measured, for the digests of the record
-
     from tests.helpers.dynamo_agree import Survey
 
     return Survey()

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import mini_dynamo
-
 from tests.helpers import dynamo_corpus, dynamo_torch
 from tests.helpers.dynamo_cases import CASES, difference, run
 from tests.helpers.dynamo_torch import Counts
