@@ -37,9 +37,9 @@ def debugging(x, debug):
 
 
 CASES = [
-    ("图中断：每次都断，前后照样有图", "graph break: in every call, and yet graphs run",
+    ("图中断：每次都断，前后照样有图", "graph break: graphs still run",
      breaking, ["a"] * 6),
-    ("到了上限：旧的值照样有图，新的没有", "limit: old values keep their graphs, new ones get none",
+    ("到了上限：旧的值照样有图，新的没有", "limit: graphs for old values only",
      named, [*"abcdefghij", "c", "k"]),
     ("跳过整帧：从此一张图也没有", "skipped frame: no graph from then on",
      debugging, [False, False, True, False, False, False]),
