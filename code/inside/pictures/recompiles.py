@@ -82,4 +82,6 @@ def cell(x, y, how):
     box = (f'<rect x="{x + 1:g}" y="{y:g}" width="{CELL - 3}" height="{HIGH}" rx="3" '
            f'stroke="currentColor"{dashes} {fill}/>')
     label = " ".join(part for part in how.split() if part.isdigit())
+    if not label:
+        return box
     return box + text(x + CELL / 2, y + 16, label, 11, mono=True, text_anchor="middle")
