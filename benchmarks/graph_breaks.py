@@ -36,7 +36,8 @@ COLUMNS = [
     {"key": "ratio", "zh": "与首行之比", "en": "ratio to first row"},
 ]
 TABLES = {"calls": ("4 个元素，16 个算子，后端 eager", "4 elements, 16 operations, back end eager"),
-          "chain": ("一百万个元素，16 个算子，Inductor", "a million elements, 16 operations, Inductor")}
+          "chain": ("一百万个元素，16 个算子，Inductor",
+                    "a million elements, 16 operations, Inductor")}
 
 
 def chain(breaks: int, loop: bool = False) -> Callable[[Any], Any]:

@@ -37,9 +37,9 @@ def debugging(x, debug):
 
 
 CASES = [
-    ("图中断：每次都断，前后照样有图", "graph break: in every call, and yet graphs run",
+    ("图中断：每次都断，前后照样有图", "graph break: graphs still run",
      breaking, ["a"] * 6),
-    ("到了上限：旧的值照样有图，新的没有", "limit: old values keep their graphs, new ones get none",
+    ("到了上限：旧的值照样有图，新的没有", "limit: graphs for old values only",
      named, [*"abcdefghij", "c", "k"]),
     ("跳过整帧：从此一张图也没有", "skipped frame: no graph from then on",
      debugging, [False, False, True, False, False, False]),
@@ -82,4 +82,6 @@ def cell(x, y, how):
     box = (f'<rect x="{x + 1:g}" y="{y:g}" width="{CELL - 3}" height="{HIGH}" rx="3" '
            f'stroke="currentColor"{dashes} {fill}/>')
     label = " ".join(part for part in how.split() if part.isdigit())
+    if not label:
+        return box
     return box + text(x + CELL / 2, y + 16, label, 11, mono=True, text_anchor="middle")
