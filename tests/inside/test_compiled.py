@@ -62,3 +62,13 @@ def test_the_new_bytecode_calls_the_graph():
 def test_normal_keeps_small_numbers():
     assert normal("___check_obj_id(L['f'], 140410205076704) and n == 12") == (
         "___check_obj_id(L['f'], …) and n == 12")
+
+
+def test_records_last_when_torch_has_forgotten_the_oldest_compilations():
+    for _ in range(70):
+        watch(lambda x: x + 1)(torch.ones(3))
+    seen = watch(broken)
+    for n in (2, 5):
+        seen(torch.ones(3), n)
+    assert seen.recompiles() == ["n == 2"]
+    assert seen.frames() == ["broken", "torch_dynamo_resume_in_broken", "broken"]

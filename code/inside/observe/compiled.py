@@ -55,7 +55,7 @@ class Watched:
         self.fn = fn
         self.modules: list[torch.fx.GraphModule] = []
         self.codes: list[CodeType] = []  # compiled code objects, in order; [0] is fn's own
-        self._begin = len(get_compilation_metrics())
+        self._before = get_compilation_metrics()[-1:]  # what comes after it is ours
         compiler = torch._dynamo.lookup_backend(backend)
 
         def record(module: torch.fx.GraphModule, inputs: list) -> Callable:
@@ -112,7 +112,9 @@ class Watched:
                 for each in dis.get_instructions(code)]
 
     def _metrics(self) -> list[Any]:
-        return list(get_compilation_metrics())[self._begin:]
+        kept = get_compilation_metrics()  # torch keeps the newest 64 or so
+        after = (at for at, each in enumerate(kept) if self._before and each is self._before[0])
+        return kept[next(after, -1) + 1:]
 
 
 def watch(fn: Callable | torch.nn.Module, backend: str = "eager", **options: Any) -> Watched:
