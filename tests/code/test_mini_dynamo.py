@@ -2,14 +2,12 @@
 
 import gc
 import sys
-import types
 
 import pytest
 import torch
 
 import mini_dynamo
 import mini_dynamo_opcodes
-import mini_dynamo_tour
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 X = torch.tensor([1.0, -2.0, 3.0])
@@ -240,26 +238,3 @@ def test_an_error_in_a_region_without_gradients_leaves_the_mode_as_it_was():
     with pytest.raises(IndexError):
         fast(X, torch.tensor([7]))
     assert torch.is_grad_enabled()
-
-
-# ---- what it says --------------------------------------------------------------------------------
-
-def test_stats_print_as_a_short_report():
-    fast = mini_dynamo.compile(lambda x, n: x * n)
-    fast(X, 1)
-    fast(X, 2)
-    assert str(mini_dynamo.stats(fast)) == (
-        "graphs 2, breaks 0, recompiles 1\nrecompiled: L['n'] == 1")
-
-
-def test_the_part_below_the_tracer_does_without_torch():
-    for name in ("bytecode", "functions", "rules", "rules_control", "opcodes", "run"):
-        module = sys.modules[f"mini_dynamo_{name}"]
-        assert not any(isinstance(v, types.ModuleType) and v.__name__ == "torch"
-                       for v in vars(module).values())
-
-
-@pytest.mark.parametrize("language", ["zh", "en"])
-def test_the_tour_ends_well(language, capsys):
-    assert mini_dynamo_tour.main(["--lang", language]) == 0
-    assert "graphs" in capsys.readouterr().out
