@@ -147,11 +147,9 @@ class Session:
                 raise Unsupported(cause.reason) from None
         except Break as broken:                      # what is returned cannot be rebuilt
             return self.skip(frame.code, point, broken.reason)
-        program, where = frame.program, stopped.where
-        if cause.hopeless:
-            return self.skip(frame.code, point, cause.reason)
-        if program.loops_around(where):
-            return self.skip(frame.code, point, f"break in a loop: {cause.reason}")
+        if cause.hopeless or frame.program.loops_around(stopped.where):
+            where = "" if cause.hopeless else "break in a loop: "
+            return self.skip(frame.code, point, where + cause.reason)
         plain = not (cause.resumable and self.resumable_at(frame, stopped))
         stop = stopped.fallback if plain else stopped.count
         if stop is None:

@@ -15,8 +15,6 @@ from mini_dynamo_run import Break
 from mini_dynamo_values import (
     CONTAINERS,
     DELETED,
-    GradMethod,
-    GradSwitch,
     Obj,
     Super,
     TensorMethod,
@@ -47,8 +45,6 @@ class Attributes:
             return self.object_attribute(owner, name)
         if type(owner) is Super:
             return self.class_attribute(owner.this, name, after=owner.cls)
-        if type(owner) in (GradSwitch, TensorMethod, GradMethod):
-            raise Break(f"attribute {name} of a {type(owner).__name__}")
         if isinstance(owner, (type, types.ModuleType, types.FunctionType, functools.partial)):
             return self.static_attribute(owner, name)
         if is_constant(owner) or isinstance(owner, (*CONTAINERS, BaseException)) or (

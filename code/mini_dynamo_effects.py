@@ -76,8 +76,7 @@ class Recipes:
         if kind in CONTAINERS or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
             return self.container(value)
         if issubclass(kind, tuple):                   # what torch.max and its kin return
-            parts = [self.of(part) for part in value]
-            return lambda run: kind([part(run) for part in parts])
+            return self.results(value)
         maker = {TensorMethod: self.tensor_method, types.MethodType: self.method,
                  types.FunctionType: self.function, types.CellType: self.cell,
                  GradMethod: self.grad_method, GradSwitch: self.grad_switch,
@@ -117,6 +116,10 @@ class Recipes:
             return filled(list, lambda made, run: made.extend(p(run) for p in parts), id(value))
         make = kind._make if hasattr(kind, "_make") else kind
         return lambda run: make(part(run) for part in parts)
+
+    def results(self, value):
+        parts = [self.of(part) for part in value]
+        return lambda run: type(value)([part(run) for part in parts])
 
     def slice(self, value):
         parts = [self.of(part) for part in (value.start, value.stop, value.step)]

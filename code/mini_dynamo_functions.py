@@ -30,10 +30,8 @@ def bind(function, args, kwargs, defaults, kwdefaults):
             refuse(function, args, kwargs)
         if name in rest:
             bound[name] = rest.pop(name)
-    for name, value in zip(reversed(positional), reversed(defaults or ()), strict=False):
-        bound.setdefault(name, value)
-    for name, value in (kwdefaults or {}).items():
-        bound.setdefault(name, value)
+    bound = {**dict(zip(reversed(positional), reversed(defaults or ()), strict=False)),
+             **(kwdefaults or {}), **bound}
     end = code.co_argcount + kwonly
     if code.co_flags & inspect.CO_VARARGS:
         bound[names[end]] = tuple(args[code.co_argcount:])
@@ -44,7 +42,7 @@ def bind(function, args, kwargs, defaults, kwdefaults):
         bound[names[end]] = rest
     elif rest:
         refuse(function, args, kwargs)
-    if any(name not in bound for name in names[:code.co_argcount + kwonly]):
+    if not bound.keys() >= {*names[:code.co_argcount + kwonly]}:
         refuse(function, args, kwargs)
     return bound
 

@@ -60,22 +60,25 @@ class Wrapping:
             return value
         if kind is types.MethodType:
             return self.wrap_method(value, source)
-        if kind is types.BuiltinMethodType and type(value.__self__) in CONTAINERS:
-            return getattr(self.wrap(value.__self__, source.attr("__self__")), value.__name__)
         if kind is types.BuiltinMethodType and not (is_constant(value.__self__) or isinstance(
                 value.__self__, (types.ModuleType, type))):
+            if type(value.__self__) in CONTAINERS:
+                return getattr(self.wrap(value.__self__, source.attr("__self__")), value.__name__)
             return self.opaque(value, source)
         if isinstance(value, (type, types.ModuleType, types.BuiltinFunctionType)) or (callable(
                 value) and kind.__module__ in ("builtins", "torch._ops")):
             self.guard(guards.identical(source, value))
             return value
         if kind is functools.partial:
-            return functools.partial(
-                self.wrap(value.func, source.attr("func")),
-                *(self.wrap(a, source.attr("args").item(k)) for k, a in enumerate(value.args)),
-                **{n: self.wrap(a, source.attr("keywords").item(n))
-                   for n, a in value.keywords.items()})
+            return self.wrap_partial(value, source)
         return self.opaque(value, source)
+
+    def wrap_partial(self, value, source):
+        return functools.partial(
+            self.wrap(value.func, source.attr("func")),
+            *(self.wrap(a, source.attr("args").item(k)) for k, a in enumerate(value.args)),
+            **{n: self.wrap(a, source.attr("keywords").item(n))
+               for n, a in value.keywords.items()})
 
     def opaque(self, value, source):
         """An object of which nothing is known but its type, until somebody asks."""

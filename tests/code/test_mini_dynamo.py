@@ -2,18 +2,12 @@
 
 import gc
 import sys
-import types
 
 import pytest
 import torch
 
 import mini_dynamo
-import mini_dynamo_bytecode
-import mini_dynamo_capture
 import mini_dynamo_opcodes
-import mini_dynamo_tour
-from mini_dynamo_functions import frame_of
-from mini_dynamo_run import Real, run
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 X = torch.tensor([1.0, -2.0, 3.0])
@@ -220,61 +214,6 @@ def test_the_cache_keeps_no_input_alive():
     assert all(not hasattr(entry, "tracer") for point in points for entry in point.entries)
 
 
-# ---- the interpreter on its own ------------------------------------------------------------------
-
-def test_the_interpreter_runs_python_in_the_real_world():
-    def f(a, b=2, *c, k=3, **d):
-        total, seen = 0, []
-        for i in range(a):
-            try:
-                total += i // (i - 1)
-            except ZeroDivisionError as error:
-                seen.append(str(error))
-        return total, seen, [x * k for x in c], f"{b!r:>4}", sorted(d), (lambda: total)()
-    args, kwargs = (4, 5, 6, 7), {"k": 8, "z": 1}
-    world = Real(lambda function, args, kwargs: function(*args, **kwargs))
-    assert run(frame_of(f, args, kwargs), world) == f(*args, **kwargs)
-
-
-def test_the_exception_table_is_read_as_dis_reads_it():
-    def f(x):
-        try:
-            with x as y:
-                return y
-        except (ValueError, TypeError):
-            return None
-        finally:
-            x.close()
-    import dis
-    expected = [(e.start, e.end, e.target, e.depth, e.lasti) for e in dis.Bytecode(
-        f).exception_entries]
-    found = mini_dynamo_bytecode.exception_table(f.__code__.co_exceptiontable)
-    assert [(h.start, h.end, h.target, h.depth, h.lasti) for h in found] == expected
-
-
-def test_each_python_has_a_table_without_the_names_of_another():
-    assert "PRECALL" in mini_dynamo_opcodes.table((3, 11))
-    assert "POP_JUMP_IF_TRUE" not in mini_dynamo_opcodes.table((3, 11))
-    assert "CALL_KW" in mini_dynamo_opcodes.table((3, 13))
-    assert "LOAD_SPECIAL" in mini_dynamo_opcodes.table((3, 14))
-
-
-@pytest.mark.parametrize("args", [(), (1, 2, 3, 4), (1,), (1, 2)])
-@pytest.mark.parametrize("kwargs", [{}, {"a": 1}, {"z": 1}, {"k": 2}])
-def test_wrong_arguments_raise_what_python_raises(args, kwargs):
-    def f(a, b, /, c=1, *, k):
-        return a, b, c, k
-
-    def outcome(call):
-        try:
-            return call()
-        except TypeError as error:
-            return str(error)
-    world = Real(lambda function, args, kwargs: function(*args, **kwargs))
-    assert outcome(lambda: run(frame_of(f, args, kwargs), world)) == outcome(
-        lambda: f(*args, **kwargs))
-
-
 # ---- errors --------------------------------------------------------------------------------------
 
 def test_an_error_of_a_running_graph_comes_after_the_side_effects_before_it():
@@ -299,29 +238,3 @@ def test_an_error_in_a_region_without_gradients_leaves_the_mode_as_it_was():
     with pytest.raises(IndexError):
         fast(X, torch.tensor([7]))
     assert torch.is_grad_enabled()
-
-
-# ---- what it says --------------------------------------------------------------------------------
-
-def test_stats_print_as_a_short_report():
-    fast = mini_dynamo.compile(lambda x, n: x * n)
-    fast(X, 1)
-    fast(X, 2)
-    assert str(mini_dynamo.stats(fast)) == (
-        "graphs 2, breaks 0, recompiles 1\nrecompiled: L['n'] == 1")
-
-
-def test_the_part_below_the_tracer_does_without_torch():
-    for name in ("bytecode", "functions", "rules", "rules_control", "opcodes", "run"):
-        module = sys.modules[f"mini_dynamo_{name}"]
-        assert not any(isinstance(v, types.ModuleType) and v.__name__ == "torch"
-                       for v in vars(module).values())
-
-
-@pytest.mark.parametrize("language", ["zh", "en"])
-def test_the_tour_ends_well(language, capsys):
-    assert mini_dynamo_tour.main(["--lang", language]) == 0
-    assert "graphs" in capsys.readouterr().out
-
-
-assert mini_dynamo_capture

@@ -231,34 +231,3 @@ def test_batch_norm_counts_its_batches():
         x = torch.arange(6.0).reshape(3, 2) * k
         torch.testing.assert_close(fast(x), theirs(x))
     torch.testing.assert_close(dict(ours.state_dict()), dict(theirs.state_dict()))
-
-
-@pytest.mark.parametrize("raising", ["caught", "uncaught", "in a call", "chained"])
-def test_exceptions_are_those_of_python(raising):
-    def refuse(x):
-        raise ValueError(f"not {list(x.shape)}")
-
-    def f(x, log):
-        try:
-            log.append("try")
-            if raising == "caught":
-                raise KeyError("k")
-            if raising == "chained":
-                try:
-                    refuse(x)
-                except ValueError as error:
-                    raise RuntimeError("second") from error
-            refuse(x)
-        except KeyError as error:
-            return x + len(error.args)
-        finally:
-            log.append("finally")
-
-    def outcome(fn):
-        log = []
-        try:
-            return fn(x2(), log).tolist(), log
-        except Exception as error:
-            cause = error.__cause__
-            return type(error), str(error), type(cause), log
-    assert outcome(mini_dynamo.compile(f)) == outcome(f)
