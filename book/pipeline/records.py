@@ -99,6 +99,7 @@ RECORDS = {
     "guard-checks": _bench("capture_costs"),
     "compile-differences": _bench("compile_differences"),
     "compile-stages": _bench("compile_stages"),
+    "mini-dynamo": _bench("mini_dynamo"),
     "random-cases": Record("make test DEPTH=20 RECORD=1", random_cases),
     "torch-versions": Record("make test-torch TORCH=… RECORD=1", lambda: whole_book(ROOT)),
     "cuda": Record("make test-cuda RECORD=1", lambda: whole_book(ROOT)),

@@ -1,0 +1,148 @@
+"""Which functions are which, and the builtins that ask about stand-ins.
+
+Source: torch/_dynamo/trace_rules.py (what is recorded, followed, refused), variables/builtin.py.
+"""
+import functools
+import itertools
+import math
+import operator
+import sysconfig
+import types
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+
+from mini_dynamo_run import Break, super_arguments
+from mini_dynamo_values import CONSTANTS, CONTAINERS, GradSwitch, Obj, Traced
+
+# --- 1. Which functions are which -----------------------------------------------------------------
+
+_NOT_OPERATIONS = {"handle_torch_function", "has_torch_function", "has_torch_function_unary",
+                   "has_torch_function_variadic", "boolean_dispatch", "assert_int_or_pair"}
+OPERATIONS = {id(value): value for space, names in (
+    (torch, dir(torch._C._VariableFunctions)), (torch, torch.functional.__all__),
+    (F, dir(F)), (torch.linalg, dir(torch.linalg)), (torch.special, dir(torch.special)),
+    (torch.fft, dir(torch.fft)), (torch._C._nn, dir(torch._C._nn)))
+    for name in names if not name.startswith("_") and name not in _NOT_OPERATIONS
+    and callable(value := getattr(space, name, None)) and not isinstance(value, type)
+    and getattr(value, "__module__", "") != "typing"}
+READS = {torch.is_grad_enabled, torch.get_default_dtype, torch.is_inference_mode_enabled}
+HIGHER = {map, filter, sorted, min, max, functools.reduce, itertools.accumulate,
+          itertools.starmap, itertools.takewhile, itertools.dropwhile, itertools.groupby}
+PURE = {len, abs, min, max, sum, any, all, sorted, reversed, zip, enumerate, map, filter, range,
+        list, tuple, dict, set, frozenset, int, float, bool, str, complex, bytes, iter, next, round,
+        divmod, pow, ord, chr, slice, format, repr, ascii, isinstance, issubclass, object,
+        functools.partial, functools.reduce, torch.Size, torch.device,
+        *(f for f in vars(operator).values() if isinstance(f, types.BuiltinFunctionType)),
+        *(f for f in vars(math).values() if callable(f)),
+        *(f for f in vars(itertools).values() if callable(f))}
+STANDARD = tuple(map(str, {Path(sysconfig.get_paths()["stdlib"]), Path(torch.__file__).parent,
+                           Path(sysconfig.get_paths()["purelib"])}))
+FOLLOWED = ("/torch/nn/modules/", "/torch/utils/_contextlib.py", "/contextlib.py")
+
+
+def is_library(function):
+    """Whether a function belongs to Python or an installed package, and so is not followed."""
+    file = function.__code__.co_filename
+    return file.startswith((*STANDARD, "<frozen")) and not any(name in file for name in FOLLOWED)
+
+
+def is_pure(function):
+    """Whether calling it only reads and changes its arguments, which are ours."""
+    try:
+        if function in PURE:
+            return True
+    except TypeError:
+        return False
+    this = getattr(function, "__self__", None)
+    if isinstance(function, (types.BuiltinMethodType, types.MethodWrapperType)):
+        return type(this) in (*CONTAINERS, *CONSTANTS) or (isinstance(this, type) and (
+            this in (*CONTAINERS, *CONSTANTS))) or type(this).__name__.endswith("iterator")
+    return isinstance(function, (types.MethodDescriptorType, types.WrapperDescriptorType)) and (
+        function.__objclass__ in (*CONTAINERS, *CONSTANTS))
+
+
+BASIC = (int, float, str, bytes, complex)
+OPERATOR_NAMES = {f"{way}{op}" for way in ("", "r", "i") for op in (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")} | {
+    "lt", "le", "gt", "ge"}
+
+
+# --- 2. Builtins that ask about stand-ins ---------------------------------------------------------
+
+def special_type(w, f, value, *more):
+    if more:
+        raise Break("making a class")
+    if type(value) is Obj:
+        return w.getattr(value, "__class__")
+    return value.__class__ if type(value) is Traced else type(value)
+
+
+def special_getattr(w, f, owner, name, *default):
+    try:
+        return w.getattr(owner, name)
+    except AttributeError:
+        if not default:
+            raise
+        return default[0]
+
+
+def special_hasattr(w, f, owner, name):
+    try:
+        w.getattr(owner, name)
+    except AttributeError:
+        return False
+    return True
+
+
+def special_setattr(w, f, owner, name, value):
+    w.setattr(owner, name, value)
+
+
+def special_delattr(w, f, owner, name):
+    w.delattr(owner, name)
+
+
+def special_super(w, f, *args):
+    return w.super(*(args or super_arguments(w, f)))
+
+
+def special_callable(w, f, value):
+    return callable(value.real if type(value) is Obj and value.real is not None else value)
+
+
+def special_object(w, f, *args):
+    raise Break("making an object")
+
+
+def special_isinstance(w, f, value, kinds):
+    for kind in kinds if isinstance(kinds, tuple) else (kinds,):
+        if type(kind) is type and type(value) is Obj and kind in value.cls.__mro__:
+            return True
+    return isinstance(value, kinds)
+
+
+def grad_switch(cls, mode=None):
+    def make(w, f, *args):
+        if mode is None:
+            (wanted,) = args
+            if not isinstance(wanted, bool):
+                raise Break("set_grad_enabled of something else than a bool")
+            switch = GradSwitch(cls, wanted, torch.is_grad_enabled())
+            torch._C._set_grad_enabled(wanted)
+            w.graph.call_function(torch._C._set_grad_enabled, (wanted,))
+            return switch
+        if args:
+            raise Break(f"{cls.__name__} as a decorator")
+        return GradSwitch(cls, mode)
+    return make
+
+
+SPECIAL = {type: special_type, getattr: special_getattr, hasattr: special_hasattr,
+           setattr: special_setattr, delattr: special_delattr, super: special_super,
+           callable: special_callable, object: special_object, isinstance: special_isinstance,
+           torch.no_grad: grad_switch(torch.no_grad, False),
+           torch.enable_grad: grad_switch(torch.enable_grad, True),
+           torch.set_grad_enabled: grad_switch(torch.set_grad_enabled),
+           **{f: (lambda get: lambda w, f: get())(f) for f in READS}}

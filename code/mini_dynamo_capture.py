@@ -1,0 +1,161 @@
+"""One capture: from a frame to an entry of the cache.
+
+`trace` walks through a frame; an Entry is what remains of it: guards, a compiled graph, and what to
+do after the graph. Source: torch/_dynamo/convert_frame.py, output_graph.py (compile_subgraph).
+"""
+import types
+from dataclasses import dataclass
+
+import torch
+from torch.nn.modules import module as nn_module
+
+from mini_dynamo_effects import Recipes, Run
+from mini_dynamo_rules_control import Returned
+from mini_dynamo_run import Break, step
+from mini_dynamo_trace import Tracer, cell_full, state_of
+
+
+@dataclass
+class Entry:
+    """Guards, the compiled graph, and what to do after it."""
+
+    guards: list
+    inputs: list                     # sources of the graph's arguments
+    compiled: object                 # a callable that returns a tuple, or None without operations
+    recipes: Recipes
+    changes: list
+    result: object                   # the recipe of what is returned, or None
+    frame: object                    # or the traced frame, to be rebuilt, and
+    locals: dict
+    deleted: list
+    stack: list
+    random: bool = False             # whether the graph draws random numbers
+    plain: bool = False              # whether the rest runs as plain Python
+
+    def holds(self, state):
+        return all(guard.check(state) for guard in self.guards)
+
+    def why(self, state):
+        return next(g.reason(state) for g in self.guards if not g.check(state))
+
+    def run(self, frame):
+        """Run the graph, apply the changes, and bring the frame to where tracing ended.
+
+        Returns (done, value)."""
+        state = state_of(frame)
+        fetched = [source.fetch(state) for source in self.recipes.sources]
+        outputs = self.run_graph([source.fetch(state) for source in self.inputs])
+        now = Run(outputs, fetched)
+        live = {name: recipe(now) for name, recipe in self.locals.items()}
+        stack = [recipe(now) for recipe in self.stack]
+        value = self.result and self.result(now)
+        for change in self.changes:
+            change(now)
+        if self.result:
+            return True, value
+        for name in self.deleted:
+            frame.locals.pop(name, None)
+        frame.locals.update(live)                    # what nobody touched stays as it is
+        frame.stack[:], frame.at = stack, self.frame.at
+        frame.kw_names, frame.grad_blocks = self.frame.kw_names, self.frame.grad_blocks
+        return False, None
+
+    def run_graph(self, inputs):
+        grad_mode, versions = torch.is_grad_enabled(), [t._version for t in inputs]
+        try:
+            return self.compiled(*inputs) if self.compiled else ()
+        except Exception as error:
+            torch._C._set_grad_enabled(grad_mode)    # the graph may have stopped inside no_grad
+            if self.random or versions != [t._version for t in inputs]:
+                raise
+            raise Refused from error
+
+
+class Refused(Exception):
+    """The graph raised an error, and has changed nothing: the frame can run as plain Python, which
+    raises the same after the side effects that come before it. (torch raises at once.)"""
+
+
+class Stopped(Exception):
+    """The trace met a break after `count` instructions; `fallback` is the last safe count."""
+
+    def __init__(self, count, cause, where, fallback):
+        self.count, self.cause, self.where, self.fallback = count, cause, where, fallback
+
+
+def trace(frame, stop=None):
+    """Walk through a copy of the frame, to its end or for `stop` instructions.
+
+    Returns the Tracer and, at the end, [the returned value]; raises Stopped at a break."""
+    tracer, mode, fallback = Tracer(frame), torch.is_grad_enabled(), None
+    f, count = tracer.frame, 0
+    try:
+        while count != stop:
+            if not f.stack and may_resume(f, f.at) and operations(tracer.graph):
+                fallback = count
+            position = f.at
+            try:
+                step(f, tracer)
+            except Returned as end:
+                return tracer, [end.value]
+            except Break as cause:
+                raise Stopped(count, cause, position, fallback) from None
+            except BaseException as error:           # nobody in the program catches it
+                cause = Break(f"{type(error).__name__} is raised: {error}", hopeless=True)
+                raise Stopped(count, cause, position, fallback) from None
+            count += 1
+        return tracer, None
+    finally:
+        torch._C._set_grad_enabled(mode)
+
+
+def may_resume(f, position):
+    """Whether a capture may begin or end here: not inside `try`, and not in an `except` block."""
+    handler = f.program.handler(f.program.instructions[position].offset)
+    return f.handling is None and (handler is None or handler.target in f.grad_blocks)
+
+
+def calls_forward(module):
+    """Whether calling a module is calling its forward: no hooks, no __call__ of its own."""
+    hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+    return type(module).__call__ is torch.nn.Module.__call__ and not any(
+        getattr(module, name) for name in hooks) and not any(
+        getattr(nn_module, f"_global{name}") for name in hooks)
+
+
+def sees_tensors(frame):
+    """Whether a frame is worth a look: it holds a tensor or a module, or names torch.
+
+    Source: torch/_dynamo/convert_frame.py (has_tensor_in_frame).
+    """
+    ahead = {name for inst in frame.program.instructions[frame.at:]
+             for name in (inst.argval if isinstance(inst.argval, tuple) else (inst.argval,))
+             if isinstance(name, str)}
+    named = [frame.globals.get(name) for name in ahead]
+    if any(isinstance(v, types.ModuleType) and v.__name__.split(".")[0] == "torch" for v in named):
+        return True
+    seen, waiting = set(), [*frame.stack, *(v for name, v in frame.locals.items() if name in ahead)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, (torch.Tensor, torch.nn.Module)):
+            return True
+        if id(value) not in seen and isinstance(value, (list, tuple, dict, types.CellType)):
+            seen.add(id(value))
+            waiting.extend(inside(value))
+    return False
+
+
+def inside(value):
+    if isinstance(value, types.CellType):
+        return [value.cell_contents] if cell_full(value) else []
+    return value.values() if isinstance(value, dict) else value
+
+
+def draws(graph):
+    """Whether an operation may draw random numbers, judged by its name."""
+    return any(word in str(node.target) for node in operations(graph) for word in (
+        "rand", "drop", "bernoulli", "normal", "multinomial", "poisson", "exponential", "uniform"))
+
+
+def operations(graph):
+    return [node for node in graph.nodes if node.op.startswith("call")]
