@@ -39,6 +39,7 @@ from mini_dynamo_functions import frame_of
 from mini_dynamo_opcodes import RULES
 from mini_dynamo_rules_control import Returned
 from mini_dynamo_run import Break, Real, run, step
+from mini_dynamo_stats import Stats
 from mini_dynamo_trace import state_of
 from mini_dynamo_values import Lazy
 
@@ -48,27 +49,6 @@ RECOMPILE_LIMIT = 8                                  # torch._dynamo.config.reco
 
 class Unsupported(RuntimeError):
     """With fullgraph=True: why the function is not one graph."""
-
-
-@dataclass
-class Stats:
-    """What happened so far. Reasons are in words; a graph is a torch.fx.GraphModule."""
-
-    graph_modules: list = field(default_factory=list)      # with at least one operation
-    guards: list = field(default_factory=list)             # one list of Guards for each capture
-    break_reasons: list = field(default_factory=list)
-    recompile_reasons: list = field(default_factory=list)
-    skipped: list = field(default_factory=list)            # (function, why)
-
-    graphs = property(lambda self: len(self.graph_modules))
-    breaks = property(lambda self: len(self.break_reasons))
-    recompiles = property(lambda self: len(self.recompile_reasons))
-
-    def __str__(self):
-        lines = [f"graphs {self.graphs}, breaks {self.breaks}, recompiles {self.recompiles}"]
-        lines += [f"break: {why}" for why in self.break_reasons]
-        lines += [f"recompiled: {why}" for why in self.recompile_reasons]
-        return "\n".join(lines + [f"skipped: {name}: {why}" for name, why in self.skipped])
 
 
 # --- 1. The cache ---------------------------------------------------------------------------------

@@ -81,6 +81,10 @@ class Attributes:
     def tensor_attribute(self, tensor, name):
         if name in FACTS:
             return getattr(tensor.fake, name)
+        if name == "is_leaf":
+            if tensor.source:
+                self.guard(guards.equals(tensor.source.attr(name), tensor.fake.is_leaf))
+            return tensor.fake.is_leaf
         if name in DERIVED:
             return self.record("call_function", getattr, (tensor, name), {})
         if name == "data":
@@ -186,7 +190,7 @@ class Attributes:
             if obj.source:
                 self.guard(guards.lacks(obj.source, name))
             raise error
-        raise Break(f"__getattr__ of {obj.cls.__name__}")
+        return self.call(self.class_attribute(obj, "__getattr__"), [name], {}, None)
 
     def class_source(self, obj):
         source = obj.source.of("type({})") if obj.source else self.sources.get(id(obj.cls))

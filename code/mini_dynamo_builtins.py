@@ -32,14 +32,16 @@ HIGHER = {map, filter, sorted, min, max, functools.reduce, itertools.accumulate,
           itertools.starmap, itertools.takewhile, itertools.dropwhile, itertools.groupby}
 PURE = {len, abs, min, max, sum, any, all, sorted, reversed, zip, enumerate, map, filter, range,
         list, tuple, dict, set, frozenset, int, float, bool, str, complex, bytes, iter, next, round,
-        divmod, pow, ord, chr, slice, format, repr, ascii, isinstance, issubclass, object,
-        functools.partial, functools.reduce, torch.Size, torch.device,
+        hex, bin, oct, torch.finfo, torch.iinfo, divmod, pow, ord, chr, slice, format, repr, ascii,
+        isinstance, issubclass, object, functools.partial, functools.reduce, torch.Size,
+        torch.device,
         *(f for f in vars(operator).values() if isinstance(f, types.BuiltinFunctionType)),
         *(f for f in vars(math).values() if callable(f)),
         *(f for f in vars(itertools).values() if callable(f))}
 STANDARD = tuple(map(str, {Path(sysconfig.get_paths()["stdlib"]), Path(torch.__file__).parent,
                            Path(sysconfig.get_paths()["purelib"])}))
-FOLLOWED = ("/torch/nn/modules/", "/torch/utils/_contextlib.py", "/contextlib.py")
+FOLLOWED = ("/torch/nn/modules/", "/torch/utils/_contextlib.py", "/contextlib.py",
+            "/dataclasses.py", "/collections/__init__.py")
 
 
 def is_library(function):

@@ -5,7 +5,9 @@ builtin that only moves values about is done at once, on the stand-ins. Anything
 Source: torch/_dynamo/trace_rules.py, variables/functions.py, variables/builtin.py, torch.py.
 """
 import functools
+import sys
 import types
+from abc import ABCMeta
 
 import torch
 from torch.nn.modules import module as nn_module
@@ -24,6 +26,7 @@ from mini_dynamo_builtins import (
 )
 from mini_dynamo_bytecode import CO_GENERATOR, why_not
 from mini_dynamo_functions import frame_of
+from mini_dynamo_guards import Source
 from mini_dynamo_opcodes import RULES
 from mini_dynamo_run import Break, run, run_generator
 from mini_dynamo_values import (
@@ -103,9 +106,17 @@ class Calls:
             defaults = tuple(Lazy(v, at.item(k)) for k, v in enumerate(defaults or ()))
             at = source.attr("__kwdefaults__")
             named = {n: Lazy(v, at.item(n)) for n, v in (named or {}).items()}
-        if id(function.__globals__) not in self.globals_sources:
-            raise Break(f"no way to find the globals of {function.__qualname__} again")
+        self.find_globals(function)
         return frame_of(function, args, kwargs, defaults or (), named or {})
+
+    def find_globals(self, function):
+        """A function that was found without a source: its globals may be those of a module."""
+        name = function.__globals__.get("__name__")
+        if id(function.__globals__) not in self.globals_sources:
+            if function.__globals__ is not vars(sys.modules.get(name, types)):
+                raise Break(f"no way to find the globals of {function.__qualname__} again")
+            self.globals_sources[id(function.__globals__)] = Source(
+                f"__import__('sys').modules[{name!r}].__dict__")
 
     def call_object(self, obj, args, kwargs, f):
         if isinstance(obj.real, torch.nn.Module) and obj.cls.__call__ is torch.nn.Module.__call__:
@@ -212,7 +223,7 @@ class Calls:
             return cls(*args, **kwargs)
         known = id(cls) in self.sources and not issubclass(
             cls, (torch.nn.Module, torch.Tensor, BaseException, type, *CONTAINERS, *BASIC))
-        if not plain or not known or type(cls) is not type or is_constant(cls):
+        if not plain or not known or type(cls) not in (type, ABCMeta) or is_constant(cls):
             raise Break(f"making a {cls.__qualname__}")
         made = Obj(self, cls)
         self.objects.append(made)

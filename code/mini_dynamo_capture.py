@@ -61,14 +61,19 @@ class Entry:
         return False, None
 
     def run_graph(self, inputs):
-        grad_mode, versions = torch.is_grad_enabled(), [t._version for t in inputs]
+        grad_mode, versions = torch.is_grad_enabled(), versions_of(inputs)
         try:
             return self.compiled(*inputs) if self.compiled else ()
         except Exception as error:
             torch._C._set_grad_enabled(grad_mode)    # the graph may have stopped inside no_grad
-            if self.random or versions != [t._version for t in inputs]:
+            if self.random or versions != versions_of(inputs):
                 raise
             raise Refused from error
+
+
+def versions_of(tensors):
+    """How often each was written to; an inference tensor does not count, so it equals nothing."""
+    return [object() if t.is_inference() else t._version for t in tensors]
 
 
 class Refused(Exception):

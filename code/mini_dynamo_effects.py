@@ -182,9 +182,9 @@ class Recipes:
         for obj in tracer.objects:
             if obj.source or id(obj) in self.memo:
                 actions += [self.attribute(obj, *item) for item in obj.attrs.items()]
-        for shadow, _, source, before in tracer.shadows:
+        for shadow, _, _, before in tracer.shadows:
             if picture(shadow) != before:
-                actions.append(self.content(shadow, source))
+                actions.append(self.content(shadow))
         for cell, value, written in tracer.cells.values():
             if written:
                 actions.append(action(setattr, self.of(cell), "cell_contents", self.of(value)))
@@ -199,8 +199,8 @@ class Recipes:
         how = setattr if obj.real is not None else object.__setattr__
         return action(how, target, name, self.of(value))
 
-    def content(self, shadow, source):
-        target, fresh = self.fetched(source), self.container(shadow)
+    def content(self, shadow):
+        target, fresh = self.of(shadow), self.container(shadow)
 
         def apply(run):
             real, made = target(run), fresh(run)

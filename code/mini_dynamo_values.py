@@ -15,7 +15,8 @@ import torch
 from mini_dynamo_run import Break
 
 CONSTANTS = (int, float, bool, str, bytes, complex, type(None), type(...), type(NotImplemented),
-             range, torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size)
+             range, torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size,
+             torch.finfo, torch.iinfo)
 CONTAINERS = (list, dict, set, tuple, frozenset)
 TENSORS = (torch.Tensor, torch.nn.Parameter)
 
