@@ -9,7 +9,7 @@ from tests.helpers import dynamo_agree, dynamo_differences, dynamo_programs, dyn
 from tests.helpers.depth import cases
 from tests.helpers.dynamo_cases import CASES
 
-PROGRAMS = cases(200)
+PROGRAMS = cases(120)
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
