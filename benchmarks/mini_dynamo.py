@@ -42,7 +42,8 @@ KINDS = {
     "changes between calls": "两次调用之间的改动", "classes": "类和对象", "corners": "边角情形",
     "closures and globals": "闭包和全局变量", "comprehensions and generators": "推导式和生成器",
     "conditions on data": "看数据的分支", "conditions on python": "看 Python 值的分支",
-    "containers": "容器", "exceptions": "异常", "flow": "跳转", "gradients": "梯度",
+    "containers": "容器", "exceptions": "异常", "far corners": "更偏的边角",
+    "flow": "跳转", "gradients": "梯度",
     "in place and views": "原地操作和视图", "loops": "循环", "many calls": "多次调用",
     "modules": "模块", "nested calls": "嵌套调用", "questions of a tensor": "查询张量",
     "random numbers": "随机数", "ready made classes": "标准库里的类", "straight lines": "直线代码",
@@ -56,7 +57,6 @@ def run_all() -> Any:
     if str(CODE) not in sys.path:
         sys.path.insert(0, str(CODE))
     import mini_dynamo  # noqa: F401  what is measured, for the digests of the record
-
     from tests.helpers.dynamo_agree import Survey
 
     return Survey()

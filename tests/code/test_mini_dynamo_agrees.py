@@ -5,6 +5,8 @@ import linecache
 
 import pytest
 
+import mini_dynamo  # noqa: F401  what is tested: the record of the counts depends on it
+from book.pipeline.notebooks import notebook
 from tests.helpers import dynamo_agree, dynamo_differences, dynamo_programs, dynamo_shrink
 from tests.helpers.depth import cases
 from tests.helpers.dynamo_cases import CASES
@@ -27,14 +29,17 @@ def test_the_corpus_is_large_and_no_name_occurs_twice():
     assert len(names) == len(set(names)) >= 220
 
 
-def test_every_program_does_what_it_does_in_python(survey):
+def test_every_program_does_what_it_does_in_python():
     """Results, what became of arguments and globals, prints, exceptions, gradients, identities."""
-    wrong = [f"{row.kind}: {row.name}{row.wrong}" for row in survey.rows if row.wrong]
+    wrong = [f"{case}{found}" for case in CASES if (found := dynamo_agree.unlike_python(case))]
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow
 def test_graphs_and_breaks_are_those_of_torch_or_listed(survey):
     print("\n" + table(survey))
+    if not notebook.outputs_are_pinned_here():
+        pytest.skip("the differences are listed for the torch and the Python that the book pins")
     differ = {f"{row.kind}: {row.name}": f"mini {row.mini}, torch {row.torch}"
               for row in survey.rows if not dynamo_agree.same_counts(row)}
     listed = dynamo_differences.reasons()

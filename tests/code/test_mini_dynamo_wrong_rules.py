@@ -95,17 +95,17 @@ def stack_upside_down(self, frame, run=mini_dynamo_capture.Entry.run):
 WRONG = {
     "a constant is not guarded": ("many calls", guards, "equals", HOLDS),
     "a constant is guarded by == alone": ("corners", guards, "equals", only_values),
-    "a function's code is not guarded": ("arguments", guards, "same_code", HOLDS),
+    "a function's code is not guarded": ("many calls", guards, "same_code", HOLDS),
     "a type is not guarded": ("classes", guards, "typed", HOLDS),
-    "the length of a list is not guarded": ("many calls", guards, "length", HOLDS),
+    "the length of a list is not guarded": ("arguments", guards, "length", HOLDS),
     "keys are guarded in any order": ("containers", guards, "keys", keys_in_any_order),
     "a missing attribute is not guarded": ("changes between calls", guards, "absent", HOLDS),
     "a missing global is not guarded": ("changes between calls", guards, "missing", HOLDS),
-    "that two were one is not guarded": ("many calls", guards, "aliases", HOLDS),
+    "that two were one is not guarded": ("in place and views", guards, "aliases", HOLDS),
     "that two were two is not guarded": ("far corners", guards, "distinct", HOLDS),
     "operands are swapped": ("straight lines", mini_dynamo_opcodes.RULES, "BINARY_OP", swapped),
     "names of keywords stay for the next call": (
-        "arguments", mini_dynamo_opcodes.RULES, "CALL", names_stay),
+        "straight lines", mini_dynamo_opcodes.RULES, "CALL", names_stay),
     "a handler leaves the stack as it is": (
         "exceptions", mini_dynamo_bytecode.Frame, "goto_handler", stack_is_not_cut),
     "the last change is forgotten": (
@@ -117,16 +117,15 @@ WRONG = {
     "one object under two names becomes two": (
         "containers", mini_dynamo_wrap.Wrapping, "wrap", a_copy_for_each_name),
     "each use of a result makes it anew": (
-        "containers", mini_dynamo_effects, "once", lambda key, recipe: recipe),
+        "classes", mini_dynamo_effects, "once", lambda key, recipe: recipe),
     "a deleted name is there after a break": (
         "far corners", mini_dynamo_capture.Entry, "run", left_as_it_was),
     "the stack comes back upside down": (
         "texts and prints", mini_dynamo_capture.Entry, "run", stack_upside_down),
-    "resumed inside try": ("exceptions", mini_dynamo_capture, "may_resume", lambda *_: True),
 }
 SWITCHED_OFF = {
     "shape": ("many calls", guards.PROPERTIES, ("shape", "stride")),
-    "dtype": ("many calls", guards.PROPERTIES, ("dtype",)),
+    "dtype": ("conditions on python", guards.PROPERTIES, ("dtype",)),
     "stride": ("many calls", guards.PROPERTIES, ("stride",)),
     "requires_grad": ("gradients", guards.PROPERTIES, ("requires_grad",)),
     "grad mode": ("many calls", guards.SWITCHES, ("grad_mode",)),

@@ -45,7 +45,7 @@ LISTED: tuple[Listed, ...] = (
         "torch gives up a frame whose exception nobody catches; mini_dynamo keeps the graph "
         "up to it and lets Python raise behind a break.", (
             "arguments: an_argument_is_missing",
-            "classes: a_missing_attribute",
+            "closures and globals: a_global_is_deleted_and_set",
         )),
     Listed(
         "an assertion on data",
@@ -59,14 +59,12 @@ LISTED: tuple[Listed, ...] = (
         "torch follows Python code of contextlib, functools, collections, random and of its "
         "own; mini_dynamo follows the program's own functions and breaks at others, because "
         "each would need a rule or a list of what may be followed.", (
-            "containers: counted_words",
             "far corners: the_default_dtype_is_changed_inside",
             "gradients: a_function_of_ones_own",
             "modules: an_optimizer_steps",
             "questions of a tensor: the_mode_of_the_thread",
             "random numbers: drawn_by_python",
             "ready made classes: a_namedtuple_is_made",
-            "ready made classes: a_frozen_dataclass",
             "with blocks: autocast_on_the_cpu",
         )),
     Listed(
@@ -74,14 +72,13 @@ LISTED: tuple[Listed, ...] = (
         "torch has a rule or a copy in Python for these; mini_dynamo has rules for lists, "
         "dicts, sets, tuples and some builtins, and breaks at others.", (
             "builtin functions: identity",
-            "builtin functions: bytes_and_numbers_as_text",
             "builtin functions: hash_and_ids",
             "changes between calls: a_constant_of_a_module_is_patched",
-            "classes: super_and_getattr",
             "classes: the_text_of_an_object",
             "containers: a_default_dict",
             "containers: a_deque",
             "containers: an_ordered_dict",
+            "containers: counted_words",
             "corners: an_iterator_from_outside",
             "corners: a_subclass_of_list",
             "corners: a_subclass_of_dict",
@@ -89,13 +86,9 @@ LISTED: tuple[Listed, ...] = (
             "corners: text_written_otherwise",
             "corners: the_same_object_each_time",
             "exceptions: caught_from_a_call",
-            "questions of a tensor: limits_of_a_type",
             "random numbers: a_generator_of_ones_own",
             "ready made classes: a_cached_function",
             "ready made classes: a_cached_property",
-            "with blocks: a_manager_from_a_generator",
-            "with blocks: a_suppressed_error",
-            "with blocks: a_null_context",
         )),
     Listed(
         "frames that are not interpreted",
@@ -141,7 +134,6 @@ LISTED: tuple[Listed, ...] = (
             "gradients: a_hook_on_a_tensor",
             "gradients: a_gradient_is_set",
             "in place and views: data_is_replaced",
-            "questions of a tensor: what_it_is",
         )),
     Listed(
         "where a frame is resumed",
@@ -152,6 +144,7 @@ LISTED: tuple[Listed, ...] = (
             "gradients: retained",
             "loops: until_the_data_say_stop",
             "texts and prints: print_of_an_f_string",
+            "values that leave: a_size_from_data",
             "values that leave: a_tensor_as_text",
         )),
     Listed(

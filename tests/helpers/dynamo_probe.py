@@ -183,6 +183,7 @@ def library():
 def main(folder):
     sys.path.insert(0, folder)
     import mini_dynamo_bytecode as bytecode
+    import mini_dynamo_functions as functions
     import mini_dynamo_opcodes as opcodes
     import mini_dynamo_run as running
 
@@ -190,7 +191,7 @@ def main(folder):
         if not isinstance(fn, types.FunctionType) or bytecode.why_not(fn.__code__, opcodes.RULES):
             return fn(*args, **kwargs)
         calls.append(fn.__name__)
-        return running.run(bytecode.frame_of(fn, args, kwargs), world)
+        return running.run(functions.frame_of(fn, args, kwargs), world)
 
     calls = []
     world = running.Real(lambda fn, args, kwargs: interpreted(fn, *args, **kwargs))

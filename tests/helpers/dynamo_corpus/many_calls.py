@@ -137,3 +137,19 @@ def a_tensor_or_a_number(x):
 @case(lambda: t(3), lambda: t(3)[::1], lambda: t(6)[::2])
 def strides_change(x):
     return x + 1, x.stride()
+
+
+@built
+def the_mode_is_asked_and_changes():
+    def off():
+        torch.set_grad_enabled(False)
+        return t(3)
+    return (lambda x: x * 2 if torch.is_grad_enabled() else x * 3), [lambda: t(3), off]
+
+
+@built
+def the_default_dtype_is_asked_and_changes():
+    def double():
+        torch.set_default_dtype(torch.float64)
+        return t(3)
+    return (lambda x: (x + 1, torch.ones(3).dtype)), [lambda: t(3), double]
