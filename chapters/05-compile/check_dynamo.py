@@ -47,8 +47,19 @@ def check_session_entry(module):
     fast(x, 4)
     same("the reasons after n = 4, that of the newest entry last",
          module.stats(fast).recompile_reasons, ["L['n'] == 2", "L['n'] == 3"])
+    check_the_first_call(module, x)
     check_the_limit(module, x)
     check_no_tensors(module)
+
+
+def check_the_first_call(module, x):
+    ran = []
+
+    def backend(graph, examples):
+        return lambda *values: ran.append(1) or graph(*values)
+    fast = module.compile(scale, backend)
+    fast(x, 2)
+    same("runs of the graph in the first call", len(ran), 1)
 
 
 def check_the_limit(module, x):
@@ -165,6 +176,9 @@ def check_loops_around(module):
         instructions = tuple(dis.get_instructions(function.__code__))
         program = module.Program(function.__code__, instructions, {}, ())
         place = next(k for k, inst in enumerate(instructions) if inst.opname == "BINARY_OP")
+        if not wanted:
+            same("loops_around the begin of a function without a loop", program.loops_around(0),
+                 False)
         same(f"loops_around the arithmetic of {function.__name__}", program.loops_around(place),
              wanted)
 
