@@ -76,8 +76,9 @@ def conditions(result):
     """One line: on what, with what and when it was measured."""
     threads = f"{result['threads']} thread{'s' if result['threads'] != 1 else ''}"
     python = f"Python {result['python']}, " if "python" in result else ""
+    load = f"load {result['load']:.1f}, " if "load" in result else ""  # where nothing is timed
     return (f"{result['machine']}; {python}torch {result['torch']}, {threads}, "
-            f"load {result['load']:.1f}, {result['date']}")
+            f"{load}{result['date']}")
 
 
 def both(texts):
