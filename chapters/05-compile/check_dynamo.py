@@ -152,7 +152,7 @@ def nested(x):
     total = 0
     for k in range(x):
         try:
-            with open(k):
+            with open(k):  # noqa: PTH123
                 total += k
         except OSError:
             total -= k
