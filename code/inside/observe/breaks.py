@@ -91,8 +91,9 @@ def lines_of(fn: Callable, *args: Any, calls: tuple[Callable, ...] = ()) -> list
         for node in module.graph.nodes:
             if node.op.startswith("call"):
                 at = re.findall(r'File "([^"]*)", line (\d+)', node.stack_trace or "")
-                place |= {int(n): number for file, n in at[-1:]
-                          if file == fn.__code__.co_filename and int(n) in place}
+                # below a default device, the innermost frame is a file of torch
+                own = [int(n) for file, n in at if file == fn.__code__.co_filename]
+                place |= {n: number for n in own[-1:] if n in place}
     found = []
     for each in (fn, *calls):
         source, first = inspect.getsourcelines(each)
