@@ -15,6 +15,7 @@ _trace, _effects. Source: torch/_dynamo/convert_frame.py, symbolic_convert.py, r
 """
 import functools
 import sys
+import threading
 import types
 from dataclasses import dataclass, field
 
@@ -31,10 +32,11 @@ from mini_dynamo_capture import (
     draws,
     may_resume,
     operations,
+    output_tuple,
     sees_tensors,
     trace,
 )
-from mini_dynamo_effects import Recipes, output_tuple
+from mini_dynamo_effects import Recipes
 from mini_dynamo_functions import frame_of
 from mini_dynamo_opcodes import RULES
 from mini_dynamo_rules_control import Returned
@@ -67,7 +69,7 @@ class Session:
     def __init__(self, backend, fullgraph=False):
         self.backend, self.fullgraph = backend, fullgraph
         self.points, self.stats, self.roots = {}, Stats(), set()
-        self.real = Real(self.call)
+        self.real, self.lock = Real(self.call), threading.RLock()
 
     def call(self, function, args, kwargs):
         """A call in the real world. A Python function of the program is a frame of its own."""
@@ -90,7 +92,8 @@ class Session:
     def run(self, frame):
         """A frame from start to end: graph, one real instruction, graph, ..."""
         while True:
-            entry = self.entry(frame)
+            with self.lock:                          # two threads would capture the same twice
+                entry = self.entry(frame)
             if entry is None:
                 return run(frame, self.real)
             done, value = self.attempt(entry, frame)
@@ -177,8 +180,9 @@ class Session:
         compiled, inputs = self.hand_over(tracer, recipes)
         if len(several := tracer.mutable_sources()) > 1:
             tracer.guard(guards.distinct(several))
-        entry = Entry(tracer.guards, inputs, compiled, recipes, changes, result, f, live, deleted,
-                      stack, draws(tracer.graph), plain)
+        goes_on = {"at": f.at, "kw_names": f.kw_names, "grad_blocks": f.grad_blocks}
+        entry = Entry(tracer.guards, inputs, compiled, recipes.sources, len(recipes.outputs),
+                      changes, result, goes_on, live, deleted, stack, draws(tracer.graph), plain)
         point.entries.append(entry)
         self.stats.guards.append(tracer.guards)
         return entry
@@ -194,8 +198,11 @@ class Session:
         used.sort(key=lambda t: order[t.node])
         examples = [t.source.fetch(tracer.real_state) for t in used]
         self.stats.graph_modules.append(module)
-        return (self.backend or (lambda module, examples: module.forward))(module, examples), [
-            t.source for t in used]
+        compiled = self.backend(module, examples) if self.backend else module.forward
+        if not callable(compiled):
+            raise TypeError("a back end must return a callable that takes the graph's tensors; "
+                            f"it returned {compiled!r}")
+        return compiled, [t.source for t in used]
 
 
 # --- 3. The face ----------------------------------------------------------------------------------
@@ -211,6 +218,9 @@ def compile(fn=None, backend=None, *, fullgraph=False):
     """
     if fn is None:
         return functools.partial(compile, backend=backend, fullgraph=fullgraph)
+    for what, value in (("fn", fn), ("backend", backend)):
+        if not callable(value) and value is not None:
+            raise TypeError(f"compile: {what} must be a callable, not {value!r}")
     session = Session(backend, fullgraph)
 
     @functools.wraps(fn, updated=())
