@@ -9,6 +9,12 @@ for real, and a new capture begins behind it.
 The real Dynamo hooks into CPython and writes new bytecode: the call of the graph, the changes, the
 unsupported instruction, the call of a resume function. Here a frame is data (mini_dynamo_bytecode),
 so an interpreter can carry out that plan without any bytecode, and it is the same on each Python.
+Not as in plain Python, for want of a guard or of a real frame:
+- seen from outside: line, module, depth (over about 200) and __traceback__ of a frame; which of two
+  equal constants is returned; when __del__ runs; the order of a set; an alias of locals(); calls
+  counted by a mode, or by a method put on torch.Tensor; the attributes of a compiled module
+- changed after a capture and not seen: a builtin, __bases__, __setattr__, a default removed
+- an error that the graph itself raises after it wrote to an input leaves the function at once
 Read on: mini_dynamo_capture; then from below _bytecode, _functions, _rules, _rules_control,
 _opcodes, _run (so far without torch), _values, _guards, _wrap, _attributes, _builtins, _calls,
 _trace, _effects. Source: torch/_dynamo/convert_frame.py, symbolic_convert.py, resume_execution.py.
@@ -200,8 +206,7 @@ class Session:
         self.stats.graph_modules.append(module)
         compiled = self.backend(module, examples) if self.backend else module.forward
         if not callable(compiled):
-            raise TypeError("a back end must return a callable that takes the graph's tensors; "
-                            f"it returned {compiled!r}")
+            raise TypeError(f"a back end must return a callable; this one returned {compiled!r}")
         return compiled, [t.source for t in used]
 
 
@@ -218,9 +223,8 @@ def compile(fn=None, backend=None, *, fullgraph=False):
     """
     if fn is None:
         return functools.partial(compile, backend=backend, fullgraph=fullgraph)
-    for what, value in (("fn", fn), ("backend", backend)):
-        if not callable(value) and value is not None:
-            raise TypeError(f"compile: {what} must be a callable, not {value!r}")
+    if wrong := [v for v in (fn, backend) if not (v is None or callable(v))]:
+        raise TypeError(f"fn and backend must be a callable, not {wrong[0]!r}")
     session = Session(backend, fullgraph)
 
     @functools.wraps(fn, updated=())
