@@ -9,12 +9,19 @@ for real, and a new capture begins behind it.
 The real Dynamo hooks into CPython and writes new bytecode: the call of the graph, the changes, the
 unsupported instruction, the call of a resume function. Here a frame is data (mini_dynamo_bytecode),
 so an interpreter can carry out that plan without any bytecode, and it is the same on each Python.
+Not as in plain Python, for want of a guard or of a real frame:
+- seen from outside: line, module, depth (over about 200) and __traceback__ of a frame; which of two
+  equal constants is returned; when __del__ runs; the order of a set; an alias of locals(); calls
+  counted by a mode, or by a method put on torch.Tensor; the attributes of a compiled module
+- changed after a capture and not seen: a builtin, __bases__, __setattr__, a default removed
+- an error that the graph itself raises after it wrote to an input leaves the function at once
 Read on: mini_dynamo_capture; then from below _bytecode, _functions, _rules, _rules_control,
 _opcodes, _run (so far without torch), _values, _guards, _wrap, _attributes, _builtins, _calls,
 _trace, _effects. Source: torch/_dynamo/convert_frame.py, symbolic_convert.py, resume_execution.py.
 """
 import functools
 import sys
+import threading
 import types
 from dataclasses import dataclass, field
 
@@ -31,10 +38,11 @@ from mini_dynamo_capture import (
     draws,
     may_resume,
     operations,
+    output_tuple,
     sees_tensors,
     trace,
 )
-from mini_dynamo_effects import Recipes, output_tuple
+from mini_dynamo_effects import Recipes
 from mini_dynamo_functions import frame_of
 from mini_dynamo_opcodes import RULES
 from mini_dynamo_rules_control import Returned
@@ -67,7 +75,7 @@ class Session:
     def __init__(self, backend, fullgraph=False):
         self.backend, self.fullgraph = backend, fullgraph
         self.points, self.stats, self.roots = {}, Stats(), set()
-        self.real = Real(self.call)
+        self.real, self.lock = Real(self.call), threading.RLock()
 
     def call(self, function, args, kwargs):
         """A call in the real world. A Python function of the program is a frame of its own."""
@@ -90,7 +98,8 @@ class Session:
     def run(self, frame):
         """A frame from start to end: graph, one real instruction, graph, ..."""
         while True:
-            entry = self.entry(frame)
+            with self.lock:                          # two threads would capture the same twice
+                entry = self.entry(frame)
             if entry is None:
                 return run(frame, self.real)
             done, value = self.attempt(entry, frame)
@@ -177,8 +186,9 @@ class Session:
         compiled, inputs = self.hand_over(tracer, recipes)
         if len(several := tracer.mutable_sources()) > 1:
             tracer.guard(guards.distinct(several))
-        entry = Entry(tracer.guards, inputs, compiled, recipes, changes, result, f, live, deleted,
-                      stack, draws(tracer.graph), plain)
+        goes_on = {"at": f.at, "kw_names": f.kw_names, "grad_blocks": f.grad_blocks}
+        entry = Entry(tracer.guards, inputs, compiled, recipes.sources, len(recipes.outputs),
+                      changes, result, goes_on, live, deleted, stack, draws(tracer.graph), plain)
         point.entries.append(entry)
         self.stats.guards.append(tracer.guards)
         return entry
@@ -194,8 +204,10 @@ class Session:
         used.sort(key=lambda t: order[t.node])
         examples = [t.source.fetch(tracer.real_state) for t in used]
         self.stats.graph_modules.append(module)
-        return (self.backend or (lambda module, examples: module.forward))(module, examples), [
-            t.source for t in used]
+        compiled = self.backend(module, examples) if self.backend else module.forward
+        if not callable(compiled):
+            raise TypeError(f"a back end must return a callable; this one returned {compiled!r}")
+        return compiled, [t.source for t in used]
 
 
 # --- 3. The face ----------------------------------------------------------------------------------
@@ -211,6 +223,8 @@ def compile(fn=None, backend=None, *, fullgraph=False):
     """
     if fn is None:
         return functools.partial(compile, backend=backend, fullgraph=fullgraph)
+    if wrong := [v for v in (fn, backend) if not (v is None or callable(v))]:
+        raise TypeError(f"fn and backend must be a callable, not {wrong[0]!r}")
     session = Session(backend, fullgraph)
 
     @functools.wraps(fn, updated=())

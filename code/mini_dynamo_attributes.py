@@ -11,6 +11,7 @@ import types
 import torch
 
 import mini_dynamo_guards as guards
+from mini_dynamo_builtins import MISSING, native_attribute, runs_code, static
 from mini_dynamo_run import Break
 from mini_dynamo_values import (
     CONTAINERS,
@@ -30,10 +31,11 @@ NEVER = {"item", "tolist", "numpy", "backward", "register_hook", "requires_grad_
          "cpu_", "register_post_accumulate_grad_hook", "apply_", "map_", "__dlpack__", "swap_",
          "detach_", "record_stream", "as_subclass", "new", "type_as_", "pin_memory", "is_shared",
          "is_set_to", "rename_", "map2_", "t_", "transpose_", "swapaxes_", "swapdims_", "squeeze_",
-         "unsqueeze_", "as_strided_", "resize_as_", "module_load"}
+         "unsqueeze_", "as_strided_", "resize_as_", "module_load", "storage_offset"}
 TABLES = ("_parameters", "_buffers", "_modules")
 NAMES = {"__name__", "__qualname__", "__module__"}
-MISSING = object()
+
+
 
 
 class Attributes:
@@ -49,13 +51,14 @@ class Attributes:
             return self.static_attribute(owner, name)
         if is_constant(owner) or isinstance(owner, (*CONTAINERS, BaseException)) or (
                 type(owner).__module__ in ("builtins", "itertools")):
-            return getattr(owner, name)
+            return native_attribute(owner, name)
         raise Break(f"attribute {name} of a {type(owner).__name__}")
 
     def static_attribute(self, owner, name):
         """Of a module, class or function from outside: the value is guarded like any other."""
         if isinstance(owner, types.ModuleType) and (id(vars(owner)), name) in self.global_writes:
             return self.global_writes[id(vars(owner)), name][1]
+        runs_code(owner, name)
         try:
             value = getattr(owner, name)
         except AttributeError:
@@ -93,6 +96,8 @@ class Attributes:
         if found is MISSING:
             if tensor.source and name in vars(tensor.source.fetch(self.real_state)):
                 raise Break(f"attribute {name} of a tensor")
+            if tensor.source:
+                self.guard(guards.lacks(tensor.source, name))
             raise AttributeError(f"'{tensor.__class__.__name__}' object has no attribute '{name}'")
         if not callable(found) or isinstance(found, type):
             raise Break(f"attribute {name} of a tensor")
@@ -134,8 +139,8 @@ class Attributes:
 
     def data_descriptor(self, obj, name, found):
         if isinstance(found, property):
-            self.sources.setdefault(id(found.fget), self.class_source(obj).of(f"{{}}.{name}.fget"))
-            return self.call(found.fget, [obj], {}, None)
+            getter = self.wrap(found.fget, self.class_source(obj).of(f"{{}}.{name}.fget"))
+            return self.call(getter, [obj], {}, None)
         if isinstance(found, types.MemberDescriptorType) and obj.real is not None:   # __slots__
             return self.wrap(getattr(obj.real, name), obj.source.attr(name))
         raise Break(f"descriptor {name} of {obj.cls.__name__}")
@@ -163,8 +168,13 @@ class Attributes:
         if found is MISSING:
             return self.no_attribute(obj, name)
         source = self.class_source(obj)
-        source = source.of(f"{{}}.__mro__[{place(cls, name, after)}].__dict__[{name!r}]") if (
-            after or isinstance(found, (staticmethod, classmethod))) else source.attr(name)
+        if after or isinstance(found, (staticmethod, classmethod)):
+            first, at = cls.__mro__.index(after) + 1 if after else 0, place(cls, name, after)
+            if at > first:
+                self.guard(guards.nearest(source.attr("__mro__"), name, first, at))
+            source = source.of(f"{{}}.__mro__[{at}].__dict__[{name!r}]")
+        else:
+            source = source.attr(name)
         if isinstance(found, types.FunctionType):
             return types.MethodType(self.wrap(found, source), obj)
         if isinstance(found, staticmethod):
@@ -202,12 +212,12 @@ class Attributes:
         plain = plain or owner.cls.__setattr__ in (object.__setattr__, torch.nn.Module.__setattr__)
         found = static(owner.cls, name)
         if isinstance(found, property) and found.fset and plain:
-            self.sources.setdefault(id(found.fset),
-                                    self.class_source(owner).of(f"{{}}.{name}.fset"))
-            self.call(found.fset, [owner, value], {}, None)
+            setter = self.wrap(found.fset, self.class_source(owner).of(f"{{}}.{name}.fset"))
+            self.call(setter, [owner, value], {}, None)
             return
         slot = isinstance(found, types.MemberDescriptorType)
-        if not plain or (hasattr(type(found), "__set__") and not slot):
+        if not plain or (not slot and (hasattr(type(found), "__set__")
+                                       or not owner.cls.__dictoffset__)):
             raise Break(f"assignment to {name} of a {owner.cls.__name__}")
         if isinstance(owner.real, torch.nn.Module):
             self.check_module_write(owner.real, name, value)
@@ -231,15 +241,6 @@ class Attributes:
         owner.attrs.pop(name, None)
         if owner.real is not None and name in vars(owner.real):
             owner.attrs[name] = DELETED
-
-
-def static(cls, name, after=None):
-    """What the class says about a name, unbound; MISSING if nothing."""
-    order = cls.__mro__
-    for kind in order[order.index(after) + 1:] if after else order:
-        if name in vars(kind):
-            return vars(kind)[name]
-    return MISSING
 
 
 def place(cls, name, after):

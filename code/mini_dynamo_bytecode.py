@@ -100,7 +100,8 @@ def why_not(code, rules, inlined=False):
     return f"no rule for the instruction {unknown[0]}" if unknown else None
 
 
-PEEKERS = {"locals", "exec", "eval", "vars", "dir", "_getframe", "currentframe", "breakpoint"}
+PEEKERS = {"locals", "globals", "exec", "eval", "vars", "dir", "_getframe",
+           "currentframe", "breakpoint"}
 
 
 @dataclass

@@ -10,7 +10,6 @@ import types
 from abc import ABCMeta
 
 import torch
-from torch.nn.modules import module as nn_module
 
 import mini_dynamo_guards as guards
 from mini_dynamo_attributes import MISSING, NEVER, static
@@ -21,6 +20,9 @@ from mini_dynamo_builtins import (
     OPERATOR_NAMES,
     PURE,
     SPECIAL,
+    asks_stand_ins,
+    has_own_text,
+    hooks_on_all,
     is_library,
     is_pure,
 )
@@ -63,6 +65,8 @@ class Calls:
             return self.record("call_function", function, args, kwargs)
         if kind is types.MethodType:
             return self.call(function.__func__, [function.__self__, *args], kwargs, f)
+        if kind is types.FunctionType and "session" in vars(function):
+            return self.call(self.getattr(function, "__wrapped__"), args, kwargs, f)
         if kind is types.FunctionType:
             return self.inline(function, args, kwargs)
         if kind is functools.partial:
@@ -133,25 +137,36 @@ class Calls:
         for name in own:
             self.guard(guards.Guard(obj.source.attr(name), f"not {obj.source}.{name}",
                                     lambda now: not now))
-        if any(getattr(nn_module, f"_global{name}") for name in own[:3]):
+        if hooks_on_all():
             raise Break("hooks on every module")
+        self.guard(guards.Guard(None, "no hooks on every module", lambda _: not hooks_on_all()))
+        self.guard_class(obj, "__call__")
 
     def special(self, obj, name, *args):
         """A special method, looked up on the class as Python does."""
         if static(obj.cls, name) is MISSING:
             what = {"__len__": "object of type '{}' has no len()",
                     "__iter__": "'{}' object is not iterable"}.get(name)
-            if what:
+            if what and not hasattr(obj.cls, "__getitem__"):
+                self.guard_class(obj, name)
                 raise TypeError(what.format(obj.cls.__name__))
             if name[2:-2] not in OPERATOR_NAMES:
                 raise Break(f"{name} of a {obj.cls.__name__}")
             return NotImplemented
         return self.call(self.class_attribute(obj, name), list(args), {}, None)
 
-    def compare_objects(self, obj, other, name):
-        if obj.cls.__eq__ is object.__eq__:
-            return obj is other
-        return self.special(obj, name, other)
+    def compare_objects(self, obj, other):
+        if obj.cls.__eq__ is not object.__eq__:
+            return self.special(obj, "__eq__", other)
+        self.guard_class(obj, "__eq__")
+        return True if obj is other else NotImplemented
+
+    def guard_class(self, obj, name):
+        """What the class says about a special method, or that it says nothing."""
+        if obj.source:
+            source, found = obj.source.of("type({})"), getattr(obj.cls, name, MISSING)
+            self.guard(guards.lacks(source, name) if found is MISSING else guards.identical(
+                source.attr(name), found))
 
     # --- 2. Recorded ------------------------------------------------------------------------------
 
@@ -201,7 +216,8 @@ class Calls:
             return self.construct(function, args, kwargs)
         if function is object.__setattr__ and type(args[0]) is Obj:
             return self.setattr(*args, plain=True)
-        if not is_pure(function):
+        silent = asks_stand_ins(function) or Obj not in map(type, args)
+        if not (is_pure(function) and silent) or any(map(has_own_text, args)):
             raise Break(f"call of {guards.title(function)}")
         if function in HIGHER or getattr(function, "__name__", "") == "sort":
             args = [self.traceable(a) for a in args]

@@ -7,9 +7,9 @@ import types
 from dataclasses import dataclass
 
 import torch
-from torch.nn.modules import module as nn_module
 
-from mini_dynamo_effects import Recipes, Run
+from mini_dynamo_builtins import hooks_on_all
+from mini_dynamo_effects import Run
 from mini_dynamo_rules_control import Returned
 from mini_dynamo_run import Break, step
 from mini_dynamo_trace import Tracer, cell_full, state_of
@@ -22,10 +22,11 @@ class Entry:
     guards: list
     inputs: list                     # sources of the graph's arguments
     compiled: object                 # a callable that returns a tuple, or None without operations
-    recipes: Recipes
+    sources: list                    # what is fetched before the graph runs, for the recipes
+    outputs: int                     # how many tensors the graph returns
     changes: list
     result: object                   # the recipe of what is returned, or None
-    frame: object                    # or the traced frame, to be rebuilt, and
+    frame: dict                      # or where the frame goes on, and what is live there
     locals: dict
     deleted: list
     stack: list
@@ -43,7 +44,7 @@ class Entry:
 
         Returns (done, value)."""
         state = state_of(frame)
-        fetched = [source.fetch(state) for source in self.recipes.sources]
+        fetched = [source.fetch(state) for source in self.sources]
         outputs = self.run_graph([source.fetch(state) for source in self.inputs])
         now = Run(outputs, fetched)
         live = {name: recipe(now) for name, recipe in self.locals.items()}
@@ -56,19 +57,28 @@ class Entry:
         for name in self.deleted:
             frame.locals.pop(name, None)
         frame.locals.update(live)                    # what nobody touched stays as it is
-        frame.stack[:], frame.at = stack, self.frame.at
-        frame.kw_names, frame.grad_blocks = self.frame.kw_names, self.frame.grad_blocks
+        frame.stack[:] = stack
+        vars(frame).update(self.frame)
         return False, None
 
     def run_graph(self, inputs):
+        if self.compiled is None:
+            return ()
         grad_mode, versions = torch.is_grad_enabled(), versions_of(inputs)
+        drawn = torch.get_rng_state() if self.random else None
         try:
-            return self.compiled(*inputs) if self.compiled else ()
+            outputs = self.compiled(*inputs)
         except Exception as error:
             torch._C._set_grad_enabled(grad_mode)    # the graph may have stopped inside no_grad
-            if self.random or versions != versions_of(inputs):
+            if versions != versions_of(inputs) or (self.random and torch.cuda.is_initialized()):
                 raise
+            if self.random:
+                torch.set_rng_state(drawn)
             raise Refused from error
+        if not isinstance(outputs, (tuple, list)) or len(outputs) != self.outputs:
+            raise TypeError("the compiled graph must return a tuple as long as the graph's own, "
+                            f"{self.outputs}; it returned a {type(outputs).__name__}")
+        return outputs
 
 
 def versions_of(tensors):
@@ -105,6 +115,8 @@ def trace(frame, stop=None):
                 return tracer, [end.value]
             except Break as cause:
                 raise Stopped(count, cause, position, fallback) from None
+            except tracer.foreign:                   # meant for the user, not for the program
+                raise
             except BaseException as error:           # nobody in the program catches it
                 cause = Break(f"{type(error).__name__} is raised: {error}", hopeless=True)
                 raise Stopped(count, cause, position, fallback) from None
@@ -124,8 +136,7 @@ def calls_forward(module):
     """Whether calling a module is calling its forward: no hooks, no __call__ of its own."""
     hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
     return type(module).__call__ is torch.nn.Module.__call__ and not any(
-        getattr(module, name) for name in hooks) and not any(
-        getattr(nn_module, f"_global{name}") for name in hooks)
+        getattr(module, name) for name in hooks) and not hooks_on_all()
 
 
 def sees_tensors(frame):
@@ -159,8 +170,18 @@ def inside(value):
 def draws(graph):
     """Whether an operation may draw random numbers, judged by its name."""
     return any(word in str(node.target) for node in operations(graph) for word in (
-        "rand", "drop", "bernoulli", "normal", "multinomial", "poisson", "exponential", "uniform"))
+        "rand", "drop", "bernoulli", "normal", "multinomial", "poisson", "exponential", "uniform",
+        "gumbel", "rrelu", "scaled_dot_product"))
 
 
 def operations(graph):
     return [node for node in graph.nodes if node.op.startswith("call")]
+
+
+def output_tuple(graph, nodes):
+    """End the graph: return these nodes, and drop placeholders that nobody reads."""
+    graph.output(tuple(nodes))
+    for node in list(graph.nodes):
+        if node.op == "placeholder" and not node.users:
+            graph.erase_node(node)
+    return torch.fx.GraphModule(torch.nn.Module(), graph)

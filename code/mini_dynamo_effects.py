@@ -7,8 +7,6 @@ torch/_dynamo/side_effects.py, codegen.py (PyCodegen).
 """
 import types
 
-import torch
-
 from mini_dynamo_bytecode import NULL
 from mini_dynamo_run import Break
 from mini_dynamo_values import (
@@ -58,7 +56,7 @@ class Recipes:
             self.memo[id(value)] = once(id(value), recipe)
         known = self.memo[id(value)]
         # A container inside itself: by the time this runs, the outer recipe has made it.
-        return known or (lambda run: run.made[id(value)])
+        return known or made_before(id(value))
 
     def fetched(self, source):
         self.sources.append(source)
@@ -103,7 +101,8 @@ class Recipes:
     def object(self, obj):
         if obj.source:
             return self.fetched(obj.source)
-        return lambda run: object.__new__(obj.cls)    # its attributes come with the changes
+        cls = obj.cls                                 # not obj: an entry must hold no tracer
+        return lambda run: object.__new__(cls)        # its attributes come with the changes
 
     def container(self, value):
         kind = type(value)
@@ -118,22 +117,22 @@ class Recipes:
         return lambda run: make(part(run) for part in parts)
 
     def results(self, value):
-        parts = [self.of(part) for part in value]
-        return lambda run: type(value)([part(run) for part in parts])
+        kind, parts = type(value), [self.of(part) for part in value]
+        return lambda run: kind([part(run) for part in parts])
 
     def slice(self, value):
         parts = [self.of(part) for part in (value.start, value.stop, value.step)]
         return lambda run: slice(*(part(run) for part in parts))
 
     def tensor_method(self, value):
-        tensor = self.of(value.tensor)
-        return lambda run: getattr(tensor(run), value.name)
+        tensor, name = self.of(value.tensor), value.name
+        return lambda run: getattr(tensor(run), name)
 
     def builtin(self, value):
         if value.__self__ is None or isinstance(value.__self__, types.ModuleType):
             return lambda run: value
-        this = self.of(value.__self__)
-        return lambda run: getattr(this(run), value.__name__)
+        this, name = self.of(value.__self__), value.__name__
+        return lambda run: getattr(this(run), name)
 
     def method(self, value):
         function, this = self.of(value.__func__), self.of(value.__self__)
@@ -145,13 +144,14 @@ class Recipes:
         closure = [self.of(cell) for cell in value.__closure__ or ()]
         defaults = self.of(value.__defaults__)
         named = self.of(value.__kwdefaults__)
+        code, scope, name = value.__code__, value.__globals__, value.__name__
+        more = {n: getattr(value, n) for n in ("__qualname__", "__annotations__")}
 
         def make(run):
-            cells = tuple(cell(run) for cell in closure) or None
-            made = types.FunctionType(value.__code__, value.__globals__, value.__name__,
-                                      defaults(run), cells)
-            made.__kwdefaults__, made.__qualname__ = named(run), value.__qualname__
-            made.__annotations__ = value.__annotations__
+            made = types.FunctionType(code, scope, name, defaults(run),
+                                      tuple(cell(run) for cell in closure) or None)
+            for attribute, what in {**more, "__kwdefaults__": named(run)}.items():
+                setattr(made, attribute, what)
             return made
         return make
 
@@ -215,6 +215,10 @@ class Recipes:
         return apply
 
 
+def made_before(key):
+    return lambda run: run.made[key]
+
+
 def once(key, recipe):
     def make(run):
         if key not in run.made:
@@ -239,12 +243,3 @@ def action(function, target, name, value):
 
 def global_write(scope, name, value):
     return lambda run: scope.__setitem__(name, value(run))
-
-
-def output_tuple(graph, nodes):
-    """End the graph: return these nodes, and drop placeholders that nobody reads."""
-    graph.output(tuple(nodes))
-    for node in list(graph.nodes):
-        if node.op == "placeholder" and not node.users:
-            graph.erase_node(node)
-    return torch.fx.GraphModule(torch.nn.Module(), graph)

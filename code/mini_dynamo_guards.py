@@ -3,6 +3,8 @@
 A source is a Python expression over the state of a frame: L its locals, G its globals, S its stack.
 A guard is a source, a check and words. Source: torch/_dynamo/guards.py, source.py.
 """
+import types
+
 import torch
 
 PLAIN_KEYS = (str, int, float, bool, type(None))
@@ -95,7 +97,8 @@ def keys(source, value):
     kind, wanted = type(value), list(value)
     return Guard(source, f"list({source}) == {wanted}",
                  lambda now: type(now) is kind and list(now) == wanted
-                 and all(type(a) is type(b) for a, b in zip(now, wanted, strict=True)))
+                 and all(type(a) is type(b) and repr(a) == repr(b)
+                         for a, b in zip(now, wanted, strict=True)))
 
 
 def absent(source, name):
@@ -106,12 +109,19 @@ def absent(source, name):
 
 def lacks(source, name):
     """An attribute that is found nowhere, neither on the object nor on its class."""
-    return Guard(source, f"{source} has no {name!r}", lambda now: not hasattr(now, name))
+    return Guard(source, f"{source} has no {name!r}", lambda now: not hasattr(now, name) if getattr(
+        type(now), "__getattr__", None) in (None, torch.nn.Module.__getattr__) else False)
 
 
 def missing(source, name):
-    """A name that the globals do not hold, so that the builtin is meant."""
+    """A name that the globals do not hold, so that the builtin is meant; or an unbound local."""
     return Guard(source, f"{name!r} not in {source}", lambda now: name not in now)
+
+
+def nearest(source, name, after, place):
+    """Between two classes of this order, none says anything about the name."""
+    return Guard(source, f"{name!r} is that of {source}[{place}]",
+                 lambda now: not any(name in vars(kind) for kind in now[after:place]))
 
 
 def aliases(source, other):
@@ -187,5 +197,7 @@ SWITCHES = {
 
 def title(value):
     """A name for an object that is the same on every machine."""
+    if isinstance(value, types.ModuleType):           # not by getattr: it may have its own
+        return vars(value).get("__name__")
     return getattr(value, "__qualname__", None) or getattr(value, "__name__", None) or (
         f"this {type(value).__name__}")

@@ -1,8 +1,9 @@
 """The table of instructions: name -> rule, for Python 3.11 to 3.14.
 
 What differs between versions is stated once, by the version in which it came. The tables of 3.11,
-3.12 and 3.13 are run by the tests; that of 3.14 was written from CPython's sources and has not been
-run here. Source: torch/_dynamo/symbolic_convert.py (dispatch_table), CPython's Lib/opcode.py.
+3.12 and 3.13 are run by the tests. That of 3.14 was written from CPython's sources, and nobody has
+run it: take it as a reading of the sources, not as tested code.
+Source: torch/_dynamo/symbolic_convert.py (dispatch_table), CPython's Lib/opcode.py.
 """
 import builtins
 import operator

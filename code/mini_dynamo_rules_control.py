@@ -197,7 +197,7 @@ def check_match(f, i, w):
 def raise_varargs(f, i, w):
     cause = [f.pop()] if i.arg == 2 else []
     if not i.arg:
-        raise f.handling or RuntimeError("No active exception to reraise")
+        raise f.handling or w.active(f)
     raise w.exception(f.pop(), *cause)
 
 

@@ -6,6 +6,7 @@ Source: torch/_dynamo/symbolic_convert.py (InstructionTranslatorBase.step), CPyt
 """
 import builtins
 import operator
+import sys
 
 from mini_dynamo_bytecode import NULL, Frame
 from mini_dynamo_functions import function_name, made_function, set_function, unpacker
@@ -30,7 +31,7 @@ def step(f, w):
     inst = f.program.instructions[position]
     try:
         RULES[inst.opname](f, inst, w)
-    except (Returned, Yielded, Break):
+    except (Returned, Yielded, Break, *w.foreign):
         raise
     except BaseException as error:
         if error.__context__ is None and f.handling not in (None, error):
@@ -67,6 +68,8 @@ def run_generator(f, w):
 class World:
     """What both worlds do alike: frames, formats, functions."""
 
+    foreign = ()                     # errors that are no business of the program's
+
     def new_cell(self, cell):
         return cell
 
@@ -89,7 +92,10 @@ class World:
     def merge(self, f, into, new):
         """DICT_MERGE: keyword arguments from `**new`."""
         function = next(v for v in reversed(f.stack[:-2]) if v is not NULL)
-        for key in new:
+        if not hasattr(new, "keys"):
+            raise TypeError(f"{function_name(function)}() argument after ** must be a mapping, "
+                            f"not {type(new).__name__}")
+        for key in (new := dict(new)):
             if key in into:
                 raise TypeError(f"{function_name(function)}() got multiple values for keyword "
                                 f"argument '{key}'")
@@ -192,7 +198,19 @@ class Real(World):
     def call(self, function, args, kwargs, f):
         if function is super and not args:
             return super(*super_arguments(self, f))
-        return self.call_function(function, args, kwargs)
+        held = f and f.handling
+        if held is None:
+            return self.call_function(function, args, kwargs)
+        seen = held.__context__, held.__traceback__
+        try:
+            raise held                                # so that the callee finds it, as in Python
+        except BaseException:
+            held.__context__, held.__traceback__ = seen
+            return self.call_function(function, args, kwargs)
+
+    def active(self, f):
+        """What a bare `raise` means in a function that an `except` block called."""
+        return sys.exc_info()[1] or RuntimeError("No active exception to reraise")
 
     def matches(self, error, kinds):
         return isinstance(error, kinds)

@@ -11,6 +11,7 @@ import logging
 import operator
 import sys
 import types
+import warnings
 
 import torch
 from torch._subclasses.fake_tensor import (
@@ -26,12 +27,14 @@ from mini_dynamo_bytecode import NULL
 from mini_dynamo_calls import Calls
 from mini_dynamo_guards import Source
 from mini_dynamo_run import Break, Real
-from mini_dynamo_values import Lazy, Traced, is_constant
+from mini_dynamo_values import Lazy, Obj, Traced, has_identity, is_constant
 from mini_dynamo_wrap import Wrapping
 
 
 class Tracer(Wrapping, Attributes, Calls, Real):
     """The state of one capture: a graph, guards, and a log of what would change outside."""
+
+    foreign = KeyboardInterrupt, MemoryError
 
     def __init__(self, frame):
         self.graph, self.mode = torch.fx.Graph(), FakeTensorMode()
@@ -93,6 +96,8 @@ class Tracer(Wrapping, Attributes, Calls, Real):
     # --- 2. Names ---------------------------------------------------------------------------------
 
     def load_local(self, f, name):
+        if f is self.frame and name not in f.locals and name not in self.real_state["L"]:
+            self.guard(guards.missing(Source("L"), name))
         value = super().load_local(f, name)
         if isinstance(value, Lazy):
             value = f.locals[name] = self.wrap(value.value, value.source)
@@ -146,6 +151,51 @@ class Tracer(Wrapping, Attributes, Calls, Real):
     def delete_global(self, f, name):
         raise Break(f"del of the global {name}")
 
+    # --- 3. Questions -----------------------------------------------------------------------------
+
+    def pin(self, value):
+        """Of a function only the code is guarded, until somebody asks which one it is."""
+        if type(value) is types.FunctionType and id(value) in self.sources:
+            self.guard(guards.identical(self.sources[id(value)], value))
+
+    def same(self, a, b):
+        if all((is_constant(v) or isinstance(v, tuple)) and not has_identity(v) for v in (a, b)):
+            raise Break(f"`is` of a {type(a).__name__} and a {type(b).__name__}", hopeless=True)
+        self.pin(a), self.pin(b)
+        return a is b
+
+    def contains(self, container, value):
+        self.pin(value)
+        return super().contains(container, value)
+
+    def binary(self, function, a, b):
+        self.pin(a), self.pin(b)
+        if function is operator.mod and isinstance(a, (str, bytes)) and type(b) is Obj:
+            raise Break("an object as an argument of a format")
+        return super().binary(function, a, b)
+
+    def put(self, container, method, value):
+        if type(value) is Obj and type(container) is dict:
+            raise Break("** of an object")
+        super().put(container, method, value)
+
+    def merge(self, f, into, new):
+        if type(new) is Obj:
+            raise Break("** of an object")
+        super().merge(f, into, new)
+
+    def format(self, value, spec):
+        return self.call(format, [value, spec], {}, None)
+
+    def exception(self, error, cause=NULL):
+        error = super().exception(error, cause)
+        if isinstance(error, self.foreign):
+            raise Break(f"{type(error).__name__} is raised", hopeless=True)
+        return error
+
+    def active(self, f):
+        raise Break("`raise` of an exception that is handled further out")
+
     def import_name(self, f, name, names, level):
         if level or name not in sys.modules:
             raise Break(f"import of {name}")
@@ -157,12 +207,16 @@ class Tracer(Wrapping, Attributes, Calls, Real):
 
 @contextlib.contextmanager
 def silence():
-    """Fake operations log what they refuse; the program will say it itself."""
+    """Fake operations log what they refuse and warn; the program will say it itself."""
     log = logging.getLogger("torch._subclasses.fake_tensor")
     before, log.disabled = log.disabled, True
+    always = torch.is_warn_always_enabled()
+    torch.set_warn_always(True)                       # a warning that comes once is not used up
     try:
-        yield
+        with warnings.catch_warnings(action="ignore"):
+            yield
     finally:
+        torch.set_warn_always(always)
         log.disabled = before
 
 

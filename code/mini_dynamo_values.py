@@ -30,6 +30,12 @@ def is_constant(value):
     return type(value) is slice and all(map(is_constant, (value.start, value.stop, value.step)))
 
 
+def has_identity(value):
+    """Whether equal ones are one object: then a guard on the value is one on the identity."""
+    return isinstance(value, (bool, enum.Enum, torch.dtype, torch.layout, torch.memory_format)) or (
+        value in (None, ..., NotImplemented) or (type(value) is int and -5 <= value <= 256))
+
+
 class Lazy:
     """A local that was not read so far: no guard is needed for it yet."""
 
@@ -155,10 +161,16 @@ class Obj:
         for name in ("__bool__", "__len__"):
             if hasattr(self.cls, name):
                 return bool(self.world.special(self, name))
+            self.world.guard_class(self, name)
         return True
 
     def __eq__(self, other):
-        return self.world.compare_objects(self, other, "__eq__")
+        return self.world.compare_objects(self, other)
+
+    def __ne__(self, other):
+        if self.cls.__ne__ is object.__ne__:
+            return object.__ne__(self, other)         # asks __eq__
+        return self.world.special(self, "__ne__", other)
 
     def __call__(self, *args, **kwargs):
         return self.world.call(self, args, kwargs, None)
@@ -172,10 +184,11 @@ def _forward(name):
 
 for _name in ("__len__", "__iter__", "__next__", "__getitem__", "__setitem__", "__delitem__",
               "__contains__", "__repr__", "__str__", "__format__", "__int__", "__float__",
-              "__index__", "__lt__", "__le__", "__gt__", "__ge__", "__neg__", "__abs__",
+              "__index__", "__round__", "__reversed__", "__invert__", "__pos__",
+              "__lt__", "__le__", "__gt__", "__ge__", "__neg__", "__abs__",
               *(f"__{way}{_op}__" for way in ("", "r", "i") for _op in (
                   "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or",
-                  "xor"))):
+                  "xor", "lshift", "rshift", "divmod"))):
     _forward(_name)
 
 

@@ -2,6 +2,7 @@
 
 Source: torch/_dynamo/variables/builder.py (VariableBuilder).
 """
+import enum
 import functools
 import re
 import types
@@ -20,6 +21,7 @@ from mini_dynamo_values import (
     is_constant,
 )
 
+KEYS = (type, types.BuiltinFunctionType)         # beside constants: they are what they are
 GRAD_MODES = {torch.no_grad: False, torch.enable_grad: True}
 
 
@@ -36,6 +38,7 @@ class Wrapping:
         """The stand-in of a value found at `source`, with the guard that belongs to it."""
         if is_constant(value):
             self.guard(guards.equals(source, value))
+            self.members(value, source)
             return value
         if id(value) in self.known:
             _, stand_in, first = self.known[id(value)]
@@ -49,12 +52,23 @@ class Wrapping:
         self.sources.setdefault(id(stand_in), source)
         return stand_in
 
+    def members(self, value, source):
+        """Of an Enum the repr may be the program's own: it is this very member, or another."""
+        if isinstance(value, enum.Enum):
+            self.guard(guards.identical(source, value))
+        elif type(value) is tuple:
+            for k, item in enumerate(value):
+                self.members(item, source.item(k))
+
     def wrap_new(self, value, source):
         kind = type(value)
         if kind in TENSORS and value.layout is torch.strided:
             return self.input(value, source)
         if kind in CONTAINERS or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
             return self.shadow(value, source)
+        if kind is types.FunctionType and "session" in vars(value):    # compiled itself
+            self.guard(guards.identical(source, value))
+            return value
         if kind is types.FunctionType:
             self.guard(guards.same_code(source, value))
             return value
@@ -63,7 +77,10 @@ class Wrapping:
         if kind is types.BuiltinMethodType and not (is_constant(value.__self__) or isinstance(
                 value.__self__, (types.ModuleType, type))):
             if type(value.__self__) in CONTAINERS:
+                self.guard(guards.equals(source.attr("__name__"), value.__name__))
                 return getattr(self.wrap(value.__self__, source.attr("__self__")), value.__name__)
+            return self.opaque(value, source)
+        if kind is types.MethodWrapperType:           # l.__len__, and whose it is
             return self.opaque(value, source)
         if isinstance(value, (type, types.ModuleType, types.BuiltinFunctionType)) or (callable(
                 value) and kind.__module__ in ("builtins", "torch._ops")):
@@ -74,6 +91,9 @@ class Wrapping:
         return self.opaque(value, source)
 
     def wrap_partial(self, value, source):
+        self.guard(guards.typed(source, value))
+        self.guard(guards.length(source.attr("args"), value.args))
+        self.guard(guards.keys(source.attr("keywords"), value.keywords))
         return functools.partial(
             self.wrap(value.func, source.attr("func")),
             *(self.wrap(a, source.attr("args").item(k)) for k, a in enumerate(value.args)),
@@ -103,8 +123,10 @@ class Wrapping:
 
     def mutable_sources(self):
         """Where the tensors, containers and objects came from that must stay different ones."""
+        cells = [self.cell_sources[key] for key in self.cells if key in self.cell_sources]
         return [source for value, stand_in, source in self.known.values()
-                if type(stand_in) in (Traced, Obj, list, dict, set)]
+                if type(stand_in) in (Traced, Obj, list, dict, set)] + (
+            cells if any(written for _, _, written in self.cells.values()) else [])
 
     def input(self, value, source):
         """A tensor from outside: a placeholder, and a fake with its properties."""
@@ -130,6 +152,8 @@ class Wrapping:
             self.guard(guards.equals(source, value))
             copy = set(value) if kind is set else value
         elif kind is dict:
+            if not all(is_constant(key) or isinstance(key, KEYS) for key in value):
+                raise Break(f"a dict with objects as keys: {source}")
             copy = {}
             self.known[id(value)] = (value, copy, source)
             for k, (key, item) in enumerate(value.items()):

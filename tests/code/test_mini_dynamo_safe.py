@@ -1,0 +1,96 @@
+"""What mini_dynamo keeps, whom it lets through, and what it says to a wrong back end."""
+
+import gc
+import threading
+import warnings
+import weakref
+
+import pytest
+import torch
+
+import mini_dynamo
+
+
+class Holds:
+    k = 2
+
+
+def test_a_compiled_function_called_by_another_is_followed():
+    inner = mini_dynamo.compile(lambda x: x * 2)
+    outer = mini_dynamo.compile(lambda x: inner(x) + 1, fullgraph=True)
+    assert outer(torch.ones(2)).tolist() == [3, 3]
+    twice = mini_dynamo.compile(mini_dynamo.compile(lambda x: x + 5))
+    assert twice(torch.ones(2)).tolist() == [6, 6]
+
+
+def test_a_compiled_function_that_calls_itself():
+    @mini_dynamo.compile
+    def down(x, n):
+        return x if n == 0 else down(x, n - 1) + 1
+    assert [down(torch.ones(1), n).item() for n in (3, 4)] == [4, 5]
+
+
+def breaks(x, o):
+    y = x * o.k
+    print(end="")
+    return y + 1
+
+
+@pytest.mark.parametrize("fn", [lambda x, o: x * o.k, breaks])
+def test_what_the_first_call_got_is_not_kept(fn):
+    fast, x, o = mini_dynamo.compile(fn), torch.ones(3), Holds()
+    seen = [weakref.ref(x), weakref.ref(o)]
+    fast(x, o)
+    del x, o
+    gc.collect()
+    assert [ref() for ref in seen] == [None, None]
+
+
+def test_an_interrupt_while_tracing_is_let_through(monkeypatch):
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+    fast = mini_dynamo.compile(lambda x: x * 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(torch.fx.Graph, "create_node", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            fast(torch.ones(2))
+    assert fast(torch.ones(2)).tolist() == [2, 2]
+    assert not mini_dynamo.stats(fast).skipped
+
+
+@pytest.mark.parametrize(("backend", "says"), [
+    (lambda graph, examples: None, "must return a callable .* returned None"),
+    (lambda graph, examples: lambda *x: graph(*x)[0], "must return a tuple .* returned a Tensor"),
+    (lambda graph, examples: lambda *x: [1, 2], "must return a tuple .* returned a list")])
+def test_a_back_end_that_returns_something_else_is_told(backend, says):
+    with pytest.raises(TypeError, match=says):
+        mini_dynamo.compile(lambda x: x * 2, backend)(torch.ones(3))
+
+
+@pytest.mark.parametrize("wrong", [{"fn": 5}, {"fn": len, "backend": 5}])
+def test_what_is_not_callable_is_told_at_once(wrong):
+    with pytest.raises(TypeError, match="callable, not 5"):
+        mini_dynamo.compile(**wrong)
+
+
+def test_threads_capture_each_thing_once():
+    fast, start = mini_dynamo.compile(lambda x, n: x * n), threading.Barrier(6)
+    found = []
+
+    def work(k):
+        start.wait()
+        found.extend(fast(torch.ones(1), k % 3).item() == k % 3 for _ in range(10))
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 60
+    assert mini_dynamo.stats(fast).graphs == 3
+
+
+def test_a_warning_comes_as_often_as_in_python():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        mini_dynamo.compile(lambda x: torch.nn.functional.softmax(x))(torch.ones(2))
+    assert len(caught) == 1
