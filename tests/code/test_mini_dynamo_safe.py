@@ -59,7 +59,7 @@ def test_an_interrupt_while_tracing_is_let_through(monkeypatch):
 
 
 @pytest.mark.parametrize(("backend", "says"), [
-    (lambda graph, examples: None, "must return a callable .* returned None"),
+    (lambda graph, examples: None, "must return a callable.* returned None"),
     (lambda graph, examples: lambda *x: graph(*x)[0], "must return a tuple .* returned a Tensor"),
     (lambda graph, examples: lambda *x: [1, 2], "must return a tuple .* returned a list")])
 def test_a_back_end_that_returns_something_else_is_told(backend, says):
