@@ -43,6 +43,7 @@ KINDS = {
     "closures and globals": "闭包和全局变量", "comprehensions and generators": "推导式和生成器",
     "conditions on data": "看数据的分支", "conditions on python": "看 Python 值的分支",
     "containers": "容器", "exceptions": "异常", "far corners": "更偏的边角",
+    "harder classes": "更难的类", "harder programs": "更难的程序",
     "flow": "跳转", "gradients": "梯度",
     "in place and views": "原地操作和视图", "loops": "循环", "many calls": "多次调用",
     "modules": "模块", "nested calls": "嵌套调用", "questions of a tensor": "查询张量",

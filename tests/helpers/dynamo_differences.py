@@ -45,8 +45,8 @@ LISTED: tuple[Listed, ...] = (
         )),
     Listed(
         "code of the program behind a harmless look, or an identity",
-        "torch follows such code, or records the identity; mini_dynamo breaks or gives the frame to "
-        "Python, because a right rule would be long.", (
+        "torch follows such code, or guards the identity; mini_dynamo breaks or gives the frame "
+        "to Python, because a right rule would be long.", (
             "harder classes: a_property_of_a_namedtuple",
             "harder classes: a_list_in_a_namedtuple",
             "harder classes: a_list_in_an_enum",
