@@ -117,10 +117,10 @@ def guard_check(name: str) -> dict[str, float]:
             "us_less": checked(options={"guard_filter_fn": skip})[1]}
 
 
-def measure(what: str, name: str) -> dict[str, float]:
-    """`first_call` or `guard_check` in a fresh process whose compiler finds empty caches."""
-    program = (f"import json; from benchmarks import capture_costs as c; "
-               f"print(json.dumps(c.{what}({name!r})))")
+def measure(what: str, name: str, module: str = "capture_costs") -> dict[str, float]:
+    """A measuring function's result in a fresh process whose compiler finds empty caches."""
+    program = (f"import json; from benchmarks import {module} as m; "
+               f"print(json.dumps(m.{what}({name!r})))")
     with tempfile.TemporaryDirectory() as caches:
         done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False,
                               capture_output=True, text=True,

@@ -1,6 +1,8 @@
-"""What a page costs a reader with a slow phone: bytes, requests, first paint, Lighthouse scores.
+"""What a page costs a reader with a slow phone: bytes, requests, first paint, Lighthouse scores;
+and how many elements break a rule of accessibility.
 
-    python -m benchmarks.pages                    every page of _toc.yml
+    python -m benchmarks.pages                    a page of each kind, the one that costs most
+    python -m benchmarks.pages --all              every page of _toc.yml
     python -m benchmarks.pages book/drill         only the named pages
     python -m benchmarks.pages --record           also store the result for the status page
     python -m benchmarks.pages --no-lighthouse    without the scores: they take 45 s a page
@@ -10,7 +12,8 @@ context without cache. Chromium delays each answer by the round-trip time and sl
 main thread. Two things differ from a real phone: opening a connection costs nothing here, and
 HTTP/1.1 gives a page six connections where a host with HTTP/2 answers all requests at once.
 Bytes are those of the answers' bodies until the network is idle, and of the icon. Lighthouse has
-its own phone; of three runs the one with the median performance counts.
+its own phone; of three runs the one with the median performance counts. axe judges the page as it
+opens on that phone, in both languages side by side, once in each theme.
 """
 
 from __future__ import annotations
@@ -29,24 +32,52 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 
 from benchmarks import chromium, lighthouse, report
 from benchmarks.serving import served, snapshot, wire_body
-from book.pipeline.paths import ROOT
+from book.pipeline.finish import sizes
+from book.pipeline.paths import OPENING, ROOT, SHEET, is_section, place
+from tests.helpers import axe
 
 PROFILE = {"mbit_per_s": 1.6, "rtt_ms": 150, "cpu_slowdown": 4, "viewport": [412, 823], "loads": 5}
 PHONE = {"viewport": dict(zip(("width", "height"), PROFILE["viewport"], strict=True)),
          "device_scale_factor": 1.75, "is_mobile": True, "has_touch": True, "locale": "en-US"}
 BUDGETS = {
-    "bytes": report.Budget("bytes over the wire", 200_000),
+    "bytes": report.Budget("bytes over the wire", sizes.BUDGET),
     "paint": report.Budget("first paint", 1800, " ms"),
+    "axe": report.Budget("axe violations", 0),
 }
+THEMES = ("light", "dark")
 SCORES = {name: report.Budget(f"Lighthouse {name}", 95 if name == "performance" else 100,
                               floor=True) for name in lighthouse.CATEGORIES}
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+# The marks of what is read load when the browser is idle, which may be after the network is.
+IDLE = """() => !document.querySelector('#progress[data-marks]') || performance
+  .getEntriesByType('resource').some(({ name }) => name.includes('/store.js'))"""
 ICON = "document.querySelector('link[rel~=icon]')?.href"
 
 
 def names() -> list[str]:
     """The pages of the book, in its order."""
     return list(parse_toc_yaml(ROOT / "_toc.yml"))
+
+
+def templates(folder: Path) -> dict[str, str]:
+    """Kind of page -> the page of that kind that has most of what makes such a page slow."""
+    found = [size for size in sizes.measure(folder) if size.page in names()]
+    kinds = {
+        "front": ("HTML", lambda page: page == "book/index"),
+        "opening": ("HTML", lambda page: (place(page) or ("", ""))[1] == OPENING),
+        "longest section": ("HTML", is_section),
+        "section with maths": ("fonts", is_section),
+        "section with a widget": ("JS", is_section),
+        "sheet": ("HTML", lambda page: (place(page) or ("", ""))[1] == SHEET),
+        **{name: ("HTML", f"book/{name}".__eq__) for name in ("drill", "glossary", "status")},
+    }
+    chosen: dict[str, str] = {}
+    for kind, (column, fits) in kinds.items():
+        pages = [size for size in found if fits(size.page) and size.page not in chosen.values()]
+        if pages:
+            most = max(pages, key=lambda size: (size.by_kind()[column], size.total))
+            chosen[kind] = most.page
+    return chosen
 
 
 def slow_down(page: Page) -> None:
@@ -68,6 +99,7 @@ def load(browser: Browser, url: str) -> tuple[float, list[str]]:
         slow_down(page)
         page.on("request", lambda request: asked.append(request.url))
         page.goto(url, wait_until="networkidle", timeout=60_000)
+        page.wait_for_function(IDLE, timeout=60_000)
         paint, icon = page.evaluate(f"[{PAINT}, {ICON}]")
         if paint is None:
             raise RuntimeError(f"{urlsplit(url).path}: the page paints nothing; is it empty?")
@@ -89,7 +121,20 @@ def measure(browser: Browser, site: str, folder: Path, name: str) -> dict[str, A
     sizes = body_sizes(loads[0][1], site, folder)
     return {"bytes": sum(sizes), "requests": len(sizes),
             "paint": round(statistics.median(paints)),
-            "paint_min": round(min(paints)), "paint_max": round(max(paints))}
+            "paint_min": round(min(paints)), "paint_max": round(max(paints)),
+            "axe": violations(browser, f"{site}{name}.html")}
+
+
+def violations(browser: Browser, url: str) -> int:
+    """Elements that break one of axe's rules, in both themes together."""
+    found = 0
+    for theme in THEMES:
+        context = browser.new_context(**PHONE, color_scheme=theme, reduced_motion="reduce")
+        page = context.new_page()
+        page.goto(f"{url}?lang=both", wait_until="networkidle")
+        found += len(axe.violations(page))
+        context.close()
+    return found
 
 
 def line(name: str, row: dict[str, Any]) -> str:
@@ -97,7 +142,8 @@ def line(name: str, row: dict[str, Any]) -> str:
     scores = row.get("lighthouse")
     marks = " / ".join(str(scores[key]) for key in lighthouse.CATEGORIES) if scores else "–"
     return (f"{name:45} {row['bytes'] / 1000:6.1f} KB {row['requests']:3} requests  "
-            f"{row['paint']:5} ms ({row['paint_min']}–{row['paint_max']})  Lighthouse {marks}")
+            f"{row['paint']:5} ms ({row['paint_min']}–{row['paint_max']})  axe {row['axe']}  "
+            f"Lighthouse {marks}")
 
 
 def verdicts(pages: dict[str, dict[str, Any]]) -> list[str]:
@@ -112,13 +158,17 @@ def verdicts(pages: dict[str, dict[str, Any]]) -> list[str]:
 
 
 def measure_all(wanted: list[str], scored: bool) -> dict[str, Any]:
-    """The result of all wanted pages, as it is recorded."""
+    """The result of all wanted pages, as it is recorded; of none, that of a page of each kind."""
     pages = {}
     with snapshot() as folder, served(folder) as site, sync_playwright() as playwright:
+        kinds = {page: kind for kind, page in templates(folder).items()}
+        wanted = wanted or list(kinds)
         browser = playwright.chromium.launch(executable_path=chromium.path(), args=chromium.FLAGS)
         load(browser, f"{site}{wanted[0]}.html")  # the browser's own first page is slower
         for name in wanted:
             pages[name] = measure(browser, site, folder, name)
+            if name in kinds:
+                pages[name]["template"] = kinds[name]
             audits = []
             if scored:
                 found = lighthouse.median_run(f"{site}{name}.html")
@@ -134,14 +184,16 @@ def measure_all(wanted: list[str], scored: bool) -> dict[str, Any]:
 
 def options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="measure the pages of the built site")
-    parser.add_argument("pages", nargs="*", help="such as book/drill (default: all)")
+    parser.add_argument("pages", nargs="*", help="such as book/drill (default: one of each kind)")
+    parser.add_argument("--all", action="store_true", help="every page of the book")
     parser.add_argument("--record", action="store_true", help="store the result")
     parser.add_argument("--no-lighthouse", action="store_true", help="leave the scores out")
     chosen = parser.parse_args(arguments)
     if unknown := set(chosen.pages) - set(names()):
         parser.error(f"no such page in _toc.yml: {', '.join(sorted(unknown))}")
     if chosen.record and chosen.pages:
-        parser.error("only the result of all pages is recorded; leave the names out")
+        parser.error("only the result of a page of each kind or of all is recorded; "
+                     "leave the names out")
     return chosen
 
 
@@ -150,7 +202,7 @@ def main(arguments: list[str] | None = None) -> int:
     report.warn_if_busy()
     if not chosen.no_lighthouse:
         lighthouse.install()
-    result = measure_all(chosen.pages or names(), not chosen.no_lighthouse)
+    result = measure_all(names() if chosen.all else chosen.pages, not chosen.no_lighthouse)
     print(*verdicts(result["pages"]), sep="\n")
     if chosen.record:
         report.write("pages", result)

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import gzip
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from book.pipeline import serve
+from book.pipeline import serve, wire
 from book.pipeline.paths import SITE
+from book.pipeline.wire import PACKED
 
-PACKED = (".woff2", ".png", ".jpg")  # compressed already
-
-
-@functools.cache
-def wire_body(file: Path) -> bytes:
-    """The body that a host sends for a file."""
-    body = file.read_bytes()
-    return body if file.suffix in PACKED else gzip.compress(body, 6)
+wire_body = functools.cache(wire.wire_body)  # one folder is served many times
 
 
 class GzipHandler(serve.Handler):

@@ -12,7 +12,7 @@ STEPS = (
      "六个数的存储，看成 2 行 3 列",
      "A storage of six numbers, seen as 2 rows of 3"),
     ("y = x.t()",
-     "转置只对调尺寸和步长，存储还是那一块",
+     "转置只对调各维长度和步长，存储还是那一块",
      "A transpose exchanges sizes and strides; the storage stays"),
     ("shares_storage(x, y)", "同一块存储", "One storage"),
     ("y.view(3, 2, 1)",

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from sphinx.transforms import SphinxTransform
 
 from book.extension import (
+    answers,
     bilingual,
     cards,
     chapter,
@@ -20,12 +21,19 @@ from book.extension import (
     drill,
     exercises,
     front,
+    glossary,
+    head,
+    layout,
     maths,
     moved,
+    offline,
     predict,
+    progress,
+    report,
+    routes,
+    set_up,
     slugs,
     status,
-    theme,
     web,
 )
 
@@ -33,17 +41,25 @@ from book.extension import (
 TRANSFORMS = (
     cards.AppendCards,
     front.FillFront,
+    routes.ListRoutes,
     chapter.ListSections,
     downloads.LinkDownloads,
     status.FillStatus,
+    glossary.FillGlossary,
     code_files.LinkCode,
     bilingual.PairLanguages,
     predict.FoldPredictions,  # looks at the pairs around a cell
     complete.BlankCells,
+    set_up.FoldSetUp,
+    answers.FoldAnswers,
     chapter.FoldChecks,
     drill.InsertDrill,
     exercises.ListExercises,
+    progress.OfferToGoOn,
+    glossary.MarkTerms,  # sees what is folded by now
     moved.LeadOn,
+    offline.InsertOfflineBook,
+    maths.KeepMarks,
 )
 FIRST, STEP = 400, 10  # Sphinx's priorities: after ids are given, before contents are collected
 
@@ -55,8 +71,17 @@ def add(app, transforms: Sequence[type[SphinxTransform]]) -> None:
         app.add_transform(transform)
 
 
+def read_side_by_side(app) -> None:
+    """Two extensions do not say whether they can: both work on what all have read, or not at all.
+    """
+    for name in ("sphinx_multitoc_numbering", "sphinx_jupyterbook_latex"):
+        if name in app.extensions:
+            app.extensions[name].parallel_read_safe = True
+
+
 def setup(app):
-    for concern in (slugs, bilingual, maths, drawings, drill, web, theme):
+    app.connect("builder-inited", read_side_by_side)
+    for concern in (slugs, bilingual, maths, drawings, drill, web, layout, progress, head, report):
         concern.setup(app)
     add(app, TRANSFORMS)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -13,7 +13,9 @@ from pygments.lexers import PythonLexer
 from book.extension.bilingual import inline, spans
 from book.pipeline.cards import layers
 from book.pipeline.cards.claims import Claim, refuted_by
+from book.pipeline.long_lines import long_lines
 
+_LEXER, _FORMATTER = PythonLexer(), HtmlFormatter(nowrap=True)
 KINDS = {
     "predict": ("预测", "Predict"), "compare": ("比较", "Compare"), "bug": ("找错", "Find the bug"),
     "explain": ("解释", "Explain"), "estimate": ("估算", "Estimate"), "design": ("设计", "Design"),
@@ -49,7 +51,7 @@ def both(texts: dict[str, str]) -> str:
 
 @cache  # the page of a section, the drill's address and the drill's files show the same card
 def code(source: str) -> str:
-    body = highlight(source, PythonLexer(), HtmlFormatter(nowrap=True))
+    body = long_lines(highlight(source, _LEXER, _FORMATTER))
     return f'<div class="highlight"><pre tabindex="0">{body}</pre></div>'
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from docutils import nodes
 from myst_nb.core.render import NbElementRenderer
 
 from book.extension.bilingual import raw, spans
 
+MACHINE = "machine.svg"  # in the folder of a chapter: what its machine looks like
 _render_image = NbElementRenderer.render_image
 
 
@@ -21,6 +23,13 @@ def render_image(self, data) -> list[nodes.Element]:
         svg = re.sub(r"<svg\b", '<svg aria-hidden="true"', svg, count=1)
         svg += f'<figcaption class="visually-hidden">{spans(alt["zh"], alt["en"])}</figcaption>'
     return [raw(f'<figure class="drawing" tabindex="0">{svg}</figure>')]
+
+
+def drawing(root: Path, folder: str) -> str:
+    """The drawing of a chapter's machine; the words beside it say what it shows."""
+    file = root / "chapters" / folder / MACHINE
+    text = file.read_text(encoding="utf-8").strip() if file.is_file() else ""
+    return text.replace("<svg ", '<svg aria-hidden="true" ', 1)
 
 
 def setup(app):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import inline, raw, spans
 from book.extension.card_html import claim_texts, code
+from book.extension.sections import sections as section_facts
 from book.pipeline import digests
 from book.pipeline.cards import claims as card_claims
 from book.pipeline.cards import layers
@@ -84,7 +86,7 @@ def myth(entry: Row) -> Row:
     """A wrong option; a text without a language is an output and keeps its characters."""
     text = entry["text"]
     output = {"output": text["en"]} if text["zh"] == text["en"] else {}
-    return {"key": f"d-{digests.of(text['en'])[:8]}", "text": rendered(text),
+    return {"key": digests.option_key(text["en"]), "text": rendered(text),
             "why": rendered(entry["why"]), **output}
 
 
@@ -120,10 +122,26 @@ def files(root: Path, documents: list[str]) -> dict[str, str]:
         "chapters": [chapter_row(chapters[folder]) for folder in sorted(with_cards)],
         "files": {name: versioned(file, text)
                   for name, (file, text) in zip(sections, texts.items(), strict=True)},
+        "titles": titles(root, documents, sections),
         "cards": [index_row(card, name.split("/")[0])
                   for name, rows in sections.items() for card in rows],
     }
     return {INDEX: dumped(index), **texts}
+
+
+def of_book(app) -> dict[str, str]:
+    """`files` of the book that is built, made once by each process: the page has their digest."""
+    if not hasattr(app, "drill_files"):
+        app.drill_files = files(Path(app.srcdir), list(app.env.external_site_map))
+    return app.drill_files
+
+
+def titles(root: Path, documents: list[str], names: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Section with cards -> the title of its page, which the choice of one section says."""
+    pages = [document for name in names if (document := f"chapters/{name}") in documents
+             and (root / f"{document}.ipynb").exists()]
+    return {one.document.removeprefix("chapters/"): dict(zip(LANGS, one.title, strict=True))
+            for found in section_facts(root, pages).values() for one in found}
 
 
 def in_order(folder: Path, documents: list[str]) -> list[Path]:
@@ -158,8 +176,15 @@ class InsertDrill(SphinxTransform):
             return
         page = next(self.document.findall(nodes.section))
         places = [i for i, child in enumerate(page) if isinstance(child, nodes.section)]
-        index = files(Path(self.env.srcdir), list(self.env.external_site_map))[INDEX]
-        page.insert(places[0] if places else len(page), raw(element(PAGE, index)))
+        index = of_book(self.app)[INDEX]
+        page.insert(places[0] if places else len(page),
+                    raw(element(PAGE, index) + record(read(Path(self.env.srcdir)))))
+
+
+def record(chapters: dict[str, Chapter]) -> str:
+    """The picture of how the reader's predictions in the text came out; filled by its script."""
+    names = {f"chapters/{folder}": chapter_row(chapter) for folder, chapter in chapters.items()}
+    return f'<prediction-record data-chapters="{html.escape(dumped(names))}"></prediction-record>'
 
 
 def link_style(app, pagename, templatename, context, doctree) -> None:
@@ -170,7 +195,7 @@ def link_style(app, pagename, templatename, context, doctree) -> None:
 def write_files(app, exception) -> None:
     if exception or app.builder.name != "html":
         return
-    for name, text in files(Path(app.srcdir), list(app.env.external_site_map)).items():
+    for name, text in of_book(app).items():
         target = Path(app.outdir) / "_static" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from docutils import nodes
+from markupsafe import Markup
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
 from book.extension.bilingual import raw, spans
 from book.extension.downloads import address
+from book.extension.tables import table
 from book.pipeline.finish.downloads import EXERCISES
 from book.pipeline.notebooks import faded
 from book.pipeline.paths import place
@@ -17,21 +19,21 @@ from book.pipeline.paths import place
 log = logging.getLogger(__name__)
 HEADING = "exercises"  # id of the section that gets the list
 
+HEAD = [("做什么", "What to do"), ("函数", "Functions"), ("在哪个文件里", "In which file")]
 FORMS = {
-    "worked": ("先读写好的：", "Read what is already written:"),
-    "blanks": ("补上写着 <code># blank</code> 的行：",
-               "Write the lines marked <code># blank</code>:"),
-    "tests": ("只凭 {check} 里的测试写出整个函数：",
-              "Write the whole function from its tests alone, which are in {check}:"),
+    "worked": ("读：已经写好", "Read: it is written already"),
+    "blanks": ("填空：补上标着 <code># blank</code> 的行",
+               "Fill in: the lines marked <code># blank</code>"),
+    "tests": ("重写：只看测试，写出整个函数",
+              "Write: the whole function, from its tests alone"),
 }
-CHECK = (
-    "把 {check} 和你写的文件放在一起。{beside}写完运行 <code>python3 {name}</code>："
-    "每个函数过没过，会逐一说明；退出状态是 0，就是全部通过。"
-    "{torch}",
-    "Put {check} beside the file you write. {beside}When you have finished, run "
-    "<code>python3 {name}</code>: it tells you for each function whether it passes, and the exit "
-    "status is 0 if all do. {torch}",
-)
+PUT = ("把表里要写的文件和 {check} 下载到同一个文件夹，测试就在 {check} 里。{beside}",
+       "Download {check} and the file you write into one folder; the tests are in {check}. "
+       "{beside}")
+CHECK = ("写完运行 <code>python3 {name}</code>：每个函数过没过，会逐一说明；"
+         "退出状态是 0，就是全部通过。{torch}",
+         "When you have finished, run <code>python3 {name}</code>: it tells you for each function "
+         "whether it passes, and the exit status is 0 if all do. {torch}")
 TORCH = {  # whether the check needs it -> what that means for the reader
     False: ("装了 PyTorch，就与 PyTorch 比较；没装，就与存好的数比较。",
             "It compares with PyTorch if that is installed, otherwise with stored numbers."),
@@ -51,7 +53,9 @@ class ListExercises(SphinxTransform):
 
     def apply(self, **kwargs) -> None:
         found = place(self.env.docname)
-        source = Path(self.env.doc2path(self.env.docname)).with_name(EXERCISES)
+        page = Path(self.env.doc2path(self.env.docname))
+        own = page.with_name(f"{Path(EXERCISES).stem}-{page.stem}.yaml")
+        source = own if own.exists() else page.with_name(EXERCISES)
         if not found or not source.exists():
             return
         for section in self.document.findall(nodes.section):
@@ -72,16 +76,19 @@ class ListExercises(SphinxTransform):
 
 
 def listing(exercises: faded.Exercises, folder: str) -> str:
-    """A numbered list, a form each, then how to check and where the solution is."""
-    items = "".join(f"<li>{item(exercises, form, folder)}</li>" for form in FORMS
-                    if exercises.of(form))
-    how, where = zip(*(paragraphs(exercises, folder, lang) for lang in (0, 1)), strict=True)
-    return (f'<ol class="exercises">{items}</ol><p>{spans(*how, escape=False)}</p>'
-            f"<p>{spans(*where, escape=False)}</p>")
+    """A table of what is done where, then how to check it, in steps."""
+    rows = [[Markup(spans(*FORMS[form], escape=False)),
+             Markup(", ".join(f"<code>{one.name}</code>" for one in exercises.of(form, companion))),
+             Markup(link(folder, exercises.file(form, companion)))]
+            for form in FORMS for companion in exercises.cut(form)]
+    both = zip(*(steps(exercises, folder, lang) for lang in (0, 1)), strict=True)
+    items = "".join(f"<li>{spans(*words, escape=False)}</li>" for words in both)
+    return (f'<div class="exercises">{table(HEAD, rows)}</div>'
+            f'<ol class="exercise-steps">{items}</ol>')
 
 
-def paragraphs(exercises: faded.Exercises, folder: str, lang: int) -> tuple[str, str]:
-    """How to check, with what must lie beside a file; and the solutions, which need not."""
+def steps(exercises: faded.Exercises, folder: str, lang: int) -> tuple[str, str, str]:
+    """What to put where, with what must lie beside a file; how to check; the solutions."""
     name = exercises.check.name
     solutions = exercises.solutions()
     imported = {companion: exercises.imports(companion) for companion in solutions}
@@ -89,15 +96,15 @@ def paragraphs(exercises: faded.Exercises, folder: str, lang: int) -> tuple[str,
         BESIDE[lang].format(files=enumeration(practice(exercises, companion), lang),
                             imports=enumeration(links(folder, others), lang))
         for companion, others in imported.items() if others)
-    how = CHECK[lang].format(check=link(folder, name), beside=beside, name=name,
-                             torch=TORCH[exercises.needs_torch][lang])
+    put = PUT[lang].format(check=link(folder, name), beside=beside)
+    how = CHECK[lang].format(name=name, torch=TORCH[exercises.needs_torch][lang])
     where = SOLUTION[lang].format(file=enumeration(links(folder, solutions), lang))
     for companion in solutions:
         if any(companion in others for others in imported.values()):
             where += (" " if lang else "") + BOTH[lang].format(
                 both=f"<code>{companion.name}</code>",
                 files=enumeration(practice(exercises, companion), lang))
-    return how, where
+    return put, how, where
 
 
 def practice(exercises: faded.Exercises, companion: Path) -> list[str]:
@@ -108,25 +115,6 @@ def practice(exercises: faded.Exercises, companion: Path) -> list[str]:
 
 def links(folder: str, files: list[Path]) -> list[str]:
     return [link(folder, file.name) for file in files]
-
-
-def item(exercises: faded.Exercises, form: str, folder: str) -> str:
-    """What to do with the functions of a form, each group with the file it is done in."""
-    check = link(folder, exercises.check.name)
-    texts = []
-    for lang, text in enumerate(FORMS[form]):
-        groups = [group(exercises, form, companion, folder)[lang]
-                  for companion in exercises.cut(form)]
-        texts.append(text.format(check=check) + ("" if lang == 0 else " ")
-                     + ("；", "; ")[lang].join(groups))
-    return spans(*texts, escape=False)
-
-
-def group(exercises: faded.Exercises, form: str, companion: Path, folder: str) -> tuple[str, str]:
-    """The functions of a form in one companion, with the link to their file; zh, en."""
-    names = [f"<code>{exercise.name}</code>" for exercise in exercises.of(form, companion)]
-    file = link(folder, exercises.file(form, companion))
-    return f"{COMMA[0].join(names)}（{file}）", f"{COMMA[1].join(names)} ({file})"
 
 
 def enumeration(names: list[str], lang: int) -> str:

@@ -1,118 +1,150 @@
-"""The front page: the map of the five machines around one training step, the table of sections."""
+"""The front page: ways in, the five machines as the rooms of one house, sections by chapter."""
 
 from __future__ import annotations
 
 import html
-import re
-from collections.abc import Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-import nbformat
 from docutils import nodes
-from markupsafe import Markup
 from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import raw, spans
-from book.extension.slugs import SEPARATOR
-from book.extension.tables import table
-from book.pipeline.cards import results
+from book.extension.drawings import drawing
+from book.extension.progress import hours, summary
+from book.extension.sections import LANGS, SHEET_TITLE, Section, link, sections
+from book.extension.slugs import slug
 from book.pipeline.chapters import Chapter, Machine, read
-from book.pipeline.paths import OPENING, SHEET, is_section
-from book.pipeline.reading.minutes import minutes
+from book.pipeline.paths import OPENING, SHEET
+from book.pipeline.reading.minutes import Estimate
 
 PAGE = "book/index"
 PLANNED = ("编写中", "being written")
-HEAD = [("节", "Section"), ("时间", "Time"), ("卡片", "Cards")]
-SHEET_TITLE = ("速查表", "Cheat sheet")
+SELF_TEST = ("五分钟自测", "five-minute self-test")
+SHEETS, SELF_TESTS = ("速查表", "Cheat sheets"), ("自测", "Self-tests")
+SELF_TEST_ID = "a-five-minute-self-test"  # of the heading in a chapter's opening
+GLOSSARY = ("book/glossary", ("术语表", "Glossary"))
+MARK = ("<img class=\"front-mark\" src=\"../_static/mark.svg\" alt=\"\" width=\"32\" "
+        "height=\"32\">")
 
 
-class Section(NamedTuple):
-    """A section that exists: its page, both halves of its title, minutes, number of cards."""
+class Book(NamedTuple):
+    """What the front page shows: the chapters, their sections, all pages, where the files lie."""
 
-    document: str
-    title: tuple[str, str]
-    minutes: int
-    cards: int
+    chapters: list[Chapter]
+    sections: dict[str, list[Section]]
+    documents: list[str]
+    root: Path
 
-
-def sections(root: Path, documents: list[str]) -> dict[str, list[Section]]:
-    """Chapter folder -> its sections that are pages of the book, in the order of `documents`."""
-    found: dict[str, list[Section]] = {}
-    for document in filter(is_section, documents):
-        chapter = document.split("/")[1]
-        found.setdefault(chapter, []).append(_section(root / f"{document}.ipynb", document))
-    return found
+    def page(self, chapter: Chapter, name: str) -> str | None:
+        """A page of a chapter, if it exists."""
+        document = f"chapters/{chapter.folder}/{name}"
+        return document if document in self.documents else None
 
 
-def _section(file: Path, document: str) -> Section:
-    book = nbformat.read(file, 4)
-    title = re.search(r"^# (.+)$", book.cells[0].source, re.M)[1].split(SEPARATOR)
-    proved = results.read_file(file.parent / "cards" / f"{file.stem}.json")
-    return Section(document, (title[0], title[1]), minutes(book), len(results.entries(proved)))
+def book(root: Path, documents: list[str]) -> Book:
+    return Book(list(read(root).values()), sections(root, documents), documents, root)
 
 
-def machine_map(chapters: Iterable[Chapter], found: dict[str, list[Section]],
-                documents: list[str]) -> str:
-    """One training step from the outside in: a frame around what is compiled.
+# ---------------------------------------------------------------- the parts of the page
+def ways_in(book: Book) -> str:
+    """A line for who wants to be tested, one for who looks something up, a link per chapter."""
+    tests = [link(page, one.name, anchor=SELF_TEST_ID)
+             for one in book.chapters if (page := book.page(one, OPENING))]
+    sheets = [link(page, one.name) for one in book.chapters if (page := book.page(one, SHEET))]
+    if GLOSSARY[0] in book.documents:
+        sheets.append(link(*GLOSSARY))
+    lines = ((SELF_TESTS, tests), (SHEETS, sheets))
+    return "".join(f'<p class="ways-in"><b>{spans(*name)}</b><span>{"".join(links)}</span></p>'
+                   for name, links in lines if links)
+
+
+def machine_map(book: Book) -> str:
+    """The machines as rooms, in the order of the lines of a training step.
 
     The compiler stands before the loop, then comes the loader, then the body of the step: the
     machines in the reverse order of their chapters.
     """
-    machines = sorted((one for one in chapters if one.machine), reverse=True,
+    machines = sorted((one for one in book.chapters if one.machine), reverse=True,
                       key=lambda chapter: chapter.number)
-    around, inside = (
-        "".join(_box(one, one.machine, found.get(one.folder, []), documents)
-                for one in machines if one.machine.in_step is in_step)
-        for in_step in (False, True))
-    return f'<div class="machine-map">{around}<div class="machine-frame">{inside}</div></div>'
+    rooms = "".join(_room(one, one.machine, book) for one in machines if one.machine)
+    return f'<div class="machines"><div class="house">{rooms}</div></div>'
 
 
-def _box(chapter: Chapter, machine: Machine, ready: list[Section], documents: list[str]) -> str:
-    """A machine: its name leads to the opening of its chapter, if there is one."""
-    opening, sheet = (f"chapters/{chapter.folder}/{page}" for page in (OPENING, SHEET))
-    items = [link(section.document, section.title) for section in ready]
-    if sheet in documents:
-        items.append(link(sheet, SHEET_TITLE))
-    links = "".join(f"<li>{item}</li>" for item in items)
-    state = f"<ul>{links}</ul>" if ready else f'<p class="planned">{spans(*PLANNED)}</p>'
-    name = link(opening, chapter.name) if opening in documents else spans(*chapter.name)
-    number = spans(f"第 {chapter.number} 章", f"Chapter {chapter.number}")
-    return (f'<div class="machine{"" if ready else " is-planned"}">'
-            f"<code>{html.escape(machine.line)}</code>"
-            f"<div><b>{name}</b> <small>{number}</small>"
-            f"<p>{spans(*machine.job)}</p>{state}</div></div>")
+def _room(chapter: Chapter, machine: Machine, book: Book) -> str:
+    """A machine: all of it leads to the opening of its chapter, if there is one."""
+    opening = book.page(chapter, OPENING)
+    tag, href = ("a", f' href="../{opening}.html"') if opening else ("div", "")
+    planned = "" if book.sections.get(chapter.folder) else " is-planned"
+    state = f'<span class="planned">{spans(*PLANNED)}</span>' if planned else ""
+    step = ' class="in-step"' if machine.in_step else ""
+    return (f'<{tag} class="machine{planned}"{href} data-chapter="{chapter.number}">'
+            f'{drawing(book.root, chapter.folder)}<span class="machine-words">'
+            f"<code{step}>{html.escape(machine.line)}</code>"
+            f"<b>{spans(*chapter.name)} <small>{_number(chapter)}</small></b>"
+            f"<span>{spans(*machine.job)}</span>{state}</span></{tag}>")
 
 
-def link(document: str, title: tuple[str, str], up: str = "../") -> str:
-    """A link from a page that is `up` below the root of the book."""
-    return f'<a href="{up}{document}.html">{spans(*title)}</a>'
+def _number(chapter: Chapter) -> str:
+    return spans(f"第 {chapter.number} 章", f"Chapter {chapter.number}")
 
 
-def section_table(chapters: Iterable[Chapter], found: dict[str, list[Section]]) -> str:
-    """Per section: its chapter, about how long it takes, how many cards it has."""
-    rows = [[chapter.name, *facts(section)] for chapter in chapters
-            for section in found.get(chapter.folder, [])]
-    return table([("章", "Chapter"), *HEAD], rows)
+def section_lists(book: Book) -> str:
+    """Per chapter that has sections: what there is of it in one line, then its sections."""
+    lists = [_chapter(one, book.sections[one.folder], book) for one in book.chapters
+             if one.folder in book.sections]
+    every = [section for ready in book.sections.values() for section in ready]
+    return f'{summary(every)}{"".join(lists)}'
 
 
-def facts(section: Section, up: str = "../") -> list[object]:
-    """The cells of a section in a table with `HEAD`."""
-    return [Markup(link(section.document, section.title, up)),
-            (f"约 {section.minutes} 分钟", f"about {section.minutes} min"), section.cards]
+def _chapter(chapter: Chapter, ready: list[Section], book: Book) -> str:
+    opening, sheet = book.page(chapter, OPENING), book.page(chapter, SHEET)
+    name = link(opening, chapter.name) if opening else spans(*chapter.name)
+    about = [spans(*size(ready))]
+    if opening:
+        about.append(link(opening, SELF_TEST, anchor=SELF_TEST_ID))
+    if sheet:
+        about.append(link(sheet, SHEET_TITLE))
+    items = "".join(f"<li>{link(one.document, one.title)} {time(one.minutes)}</li>"
+                    for one in ready)
+    return (f'<section id="{slug(chapter.name[1])}" class="chapter-list" '
+            f'data-chapter="{chapter.number}">'
+            f"<h3><small>{chapter.number}</small> {name}</h3>"
+            f'<p>{"".join(f"<span>{part}</span>" for part in about)}</p><ol>{items}</ol></section>')
+
+
+def size(ready: list[Section]) -> tuple[str, str]:
+    """How many sections, about how many hours, how many cards, in both languages."""
+    (zh, en), cards = together(ready), sum(one.cards for one in ready)
+    return (f"{len(ready)} 节，约 {zh}，{cards} 张卡片",
+            f"{len(ready)} section{'s' * (len(ready) != 1)}, about {en}, {cards} cards")
+
+
+def time(minutes: Estimate) -> str:
+    """How long a section takes with its exercises."""
+    zh, en = minutes.whole("zh"), minutes.whole("en")
+    return f"<small>{spans(f'{zh} 分钟', f'{en} min')}</small>"
+
+
+def together(chosen: list[Section]) -> tuple[str, str]:
+    """How long sections take together, in words of each language."""
+    zh, en = (hours(sum(one.minutes.whole(lang) for one in chosen)) for lang in LANGS)
+    return zh[0], en[1]
+
+
+PARTS: dict[str, Callable[[Book], str]] = {  # id of a heading -> what stands below its text
+    "where-to-start": ways_in, "the-five-machines": machine_map, "sections": section_lists}
 
 
 class FillFront(SphinxTransform):
-    """Put map and table below the text of their headings."""
+    """Put the parts below the text of their headings."""
 
     def apply(self, **kwargs) -> None:
         if self.env.docname != PAGE:
             return
-        documents = list(self.env.external_site_map)
-        root = Path(self.env.srcdir)
-        found, chapters = sections(root, documents), read(root).values()
-        parts = {"the-five-machines": machine_map(chapters, found, documents),
-                 "sections": section_table(chapters, found)}
+        shown = book(Path(self.env.srcdir), list(self.env.external_site_map))
         headed = {part["ids"][0]: part for part in self.document.findall(nodes.section)}
-        for name, part in parts.items():
-            headed[name].append(raw(part))
+        for name, made in PARTS.items():
+            headed[name].append(raw(made(shown)))
+        next(self.document.findall(nodes.section)).insert(1, raw(MARK))

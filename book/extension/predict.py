@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-import html
+import json
+from pathlib import Path
 
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import element, inline, raw, spans
+from book.pipeline import digests
 
 TEXTS = {
-    "legend": ("先选一个预测，再看运行结果", "Commit to a prediction before you see the output"),
+    "legend": ("先预测，再看运行结果", "Predict, then see the output"),
+    "hint": ("点一个选项，就算“有些把握”；很有把握，或者只是猜的，就点它旁边的字。",
+             "Tap an option if you think so; if you are sure, or only guessing, tap the word "
+             "beside it."),
     "unsure": ("不确定", "Not sure"),
-    "confidence": ("有多大把握？", "How sure are you?"),
     "sure": ("很有把握", "Sure"),
-    "think": ("有些把握", "I think so"),
     "guess": ("猜的", "A guess"),
-    "commit": ("提交并看结果", "Commit and see the output"),
     "skip": ("不预测，直接看", "Show it without a prediction"),
-    "waits": ("提交之后，这里显示解释。", "The explanation shows here once you have committed."),
+    "after": ("还是来预测", "Predict after all"),
+    "anew": ("重新预测", "Try anew"),
+    "keys": ("↑ ↓ 选项，← → 把握，回车提交", "↑ ↓ option, ← → how sure, Enter commits"),
+    "waits": ("作出预测之后，这里显示解释。",
+              "The explanation shows here once you have predicted."),
     "output": ("运行结果", "Output"),
     "right": ("对了。", "Right."),
     "wrong": ("不对。", "Not quite."),
 }
+UNSURE = "unsure"
 
 
 def text(key: str) -> str:
@@ -39,21 +46,36 @@ class FoldPredictions(SphinxTransform):
     """Put the form before the output of each predict cell and the output into a fold."""
 
     def apply(self, **kwargs) -> None:
-        for number, cell in enumerate(code_cells(self.document)):
-            if options := cell.get("cell_metadata", {}).get("predict", {}).get("options"):
-                self.fold(cell, options, f"predict-{number}")
-                wrap_explanation(cell)
+        asking = [cell for cell in code_cells(self.document) if options_of(cell)]
+        ids = cell_ids(self.env.doc2path(self.env.docname)) if asking else []
+        for number, cell in enumerate(asking):
+            self.fold(cell, number, ids[cell["cell_index"]])
+            wrap_explanation(cell)
 
-    def fold(self, cell: nodes.container, options: list[dict], name: str) -> None:
+    def fold(self, cell: nodes.container, number: int, identity: str) -> None:
+        """The prediction with this number on its page; `identity` is the cell's in its notebook."""
+        options = options_of(cell)
         output = next(child for child in cell if child.get("nb_element") == "cell_code_output")
         shown = "\n".join(node.astext() for node in output.findall(nodes.literal_block))
         right = next(i for i, option in enumerate(options) if str(option["match"]) in shown)
         position = cell.index(output)
         cell.remove(output)
         fold = element("details", raw(f'<summary>{text("output")}</summary>'), output,
-                       class_="predict-output")
-        cell.insert(position, element("predict-cell", raw(form(options, name)), fold,
-                                      raw(feedback(options, right)), data_right=str(right)))
+                       class_="predict-output", tabindex="-1")
+        asked = element("predict-cell", raw(form(options, right, number)), fold,
+                        raw(feedback(options, right)),
+                        data_cell=identity, data_edition=digests.of_value(options)[:12])
+        cell.insert(position, asked)
+
+
+def options_of(cell: nodes.container) -> list[dict]:
+    return cell.get("cell_metadata", {}).get("predict", {}).get("options", [])
+
+
+def cell_ids(notebook: str) -> list[str]:
+    """The id of each cell of a notebook; myst-nb does not hand them on."""
+    cells = json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"]
+    return [cell["id"] for cell in cells]
 
 
 def wrap_explanation(cell: nodes.container) -> None:
@@ -116,33 +138,49 @@ def split(pair: nodes.container, cuts: list[int]) -> nodes.container:
     return rest
 
 
-def form(options: list[dict], name: str) -> str:
-    """The form: options, `not sure`, confidence and the button (shown by the script only)."""
-    choices = [spans(inline(o["zh"]), inline(o["en"]), escape=False) for o in options]
-    choices.append(text("unsure"))
-    answers = "".join(radio(f"{name}-answer", str(i), label) for i, label in enumerate(choices))
-    levels = "".join(radio(f"{name}-confidence", key, text(key))
-                     for key in ("sure", "think", "guess"))
+def form(options: list[dict], right: int, number: int) -> str:
+    """The options, each with words that tell how sure (shown by the script only), `not sure`, and
+    the ways out. The first of a page says how to use it."""
+    hint = f'<p class="predict-hint">{text("hint")}</p>' if number == 0 else ""
+    rows = [row(spans(inline(option["zh"]), inline(option["en"]), escape=False),
+                "answer" if i == right else digests.option_key(option["en"]))
+            for i, option in enumerate(options)]
+    rows.append(f'<div class="predict-option" data-response="{UNSURE}">'
+                f'<span class="predict-choice">{text("unsure")}</span></div>')
     return (
-        f'<form class="predict-form"><fieldset class="options"><legend>{text("legend")}</legend>'
-        f'{answers}</fieldset><fieldset class="confidence"><legend>{text("confidence")}</legend>'
-        f'{levels}</fieldset><button type="submit">{text("commit")}</button>'
-        f'<button type="button">{text("skip")}</button></form>'
+        f'<fieldset class="predict-form"><legend><span class="predict-asks">{text("legend")}</span>'
+        f'<span class="predict-shows">{text("output")}</span></legend>'
+        f'{hint}{"".join(rows)}</fieldset>'
+        f'<p class="predict-ways"><button type="button" class="predict-skip">{text("skip")}'
+        f'</button><button type="button" class="predict-after" hidden>{text("after")}</button>'
+        f'<button type="button" class="predict-anew" hidden>{text("anew")}</button>'
+        f'<small>{text("keys")}</small></p>'
     )
 
 
-def radio(name: str, value: str, label: str) -> str:
-    return (f'<label><input type="radio" name="{html.escape(name)}" value="{value}" required>'
-            f"<span>{label}</span></label>")
+def row(label: str, response: str) -> str:
+    """An option; the script makes a button of its text, which says `I think so`, and names the
+    other two after it."""
+    words = "".join(f'<button type="button" data-confidence="{level}">{after_a_comma(level)}'
+                    f'</button>' for level in ("sure", "guess"))
+    return (f'<div class="predict-option" data-response="{response}">'
+            f'<span class="predict-choice"><span>{label}</span></span>{words}</div>')
+
+
+def after_a_comma(level: str) -> str:
+    """How sure, as it is read out after the text of its option."""
+    zh, en = TEXTS[level]
+    comma = '<span class="visually-hidden">{}</span>{}'
+    return spans(comma.format("，", zh), comma.format(", ", en), escape=False)
 
 
 def feedback(options: list[dict], right: int) -> str:
-    """A line for each option; the script shows the one that was chosen."""
+    """A line for each option; the script shows the one of the row that was chosen."""
     lines = []
     for i, option in enumerate(options):
         why = option.get("why", {"zh": "", "en": ""})
-        verdict = TEXTS["right" if i == right else "wrong"]
-        line = spans(f'{verdict[0]}{inline(why["zh"])}', f'{verdict[1]} {inline(why["en"])}',
-                     escape=False)
-        lines.append(f'<p class="predict-feedback" data-option="{i}" hidden>{line}</p>')
+        verdict = "right" if i == right else "wrong"
+        zh, en = TEXTS[verdict]
+        line = spans(f'{zh}{inline(why["zh"])}', f'{en} {inline(why["en"])}', escape=False)
+        lines.append(f'<p class="predict-feedback {verdict}" data-option="{i}" hidden>{line}</p>')
     return f'<div role="status">{"".join(lines)}</div>'

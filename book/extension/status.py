@@ -17,6 +17,14 @@ UNCHANGED = ("没有改动", "nothing has changed")
 UNKNOWN = ("没有记下测的是什么，算作过时",
            "it does not say what it measured, and counts as out of date")
 SHOWN_CHANGES = 4  # names of what has changed; of more, their number
+KINDS_OF_PAGES = {  # as benchmarks/pages.py calls them
+    "front": ("首页", "Front page"), "opening": ("一章的开头", "Opening of a chapter"),
+    "longest section": ("最长的一节", "Longest section"),
+    "section with maths": ("公式多的一节", "Section with maths"),
+    "section with a widget": ("有交互组件的一节", "Section with a widget"),
+    "sheet": ("速查表", "Cheat sheet"), "drill": ("练习", "Drill"),
+    "glossary": ("术语", "Glossary"), "status": ("状态", "Status"),
+}
 NOT_RECORDED = ("还没有记录", "Not recorded yet")
 
 
@@ -91,13 +99,16 @@ def page_costs(record: dict, total: int) -> str:
         return conditions("页面", "Pages")
     measured = len(record["pages"])
     marks = ("performance", "accessibility", "best-practices", "seo")
-    head = [("页面", "Page"), ("传输（gzip）", "Transfer (gzip)"), ("请求", "Requests"),
+    head = [("页面", "Page"), ("哪一类", "Kind"), ("传输（gzip）", "Transfer (gzip)"),
+            ("请求", "Requests"),
             ("首次绘制，慢速手机：中位数（最短–最长）",
              "First paint, slow phone: median (shortest–longest)"),
+            ("axe：两种配色", "axe, both themes"),
             ("Lighthouse：性能 / 无障碍 / 最佳实践 / SEO",
              "Lighthouse: performance / accessibility / best practices / SEO")]
-    rows = [[name, f"{row['bytes'] / 1000:.0f} KB", row["requests"],
-             f"{row['paint']} ms ({row['paint_min']}–{row['paint_max']})",
+    rows = [[name, KINDS_OF_PAGES.get(row.get("template"), "–"),
+             f"{row['bytes'] / 1000:.0f} KB", row["requests"],
+             f"{row['paint']} ms ({row['paint_min']}–{row['paint_max']})", row.get("axe", "–"),
              " / ".join(str(row.get("lighthouse", {}).get(mark, "–")) for mark in marks)]
             for name, row in record["pages"].items()]
     lighthouse = [f"Lighthouse {record['lighthouse']}"] if record["lighthouse"] else []
@@ -105,6 +116,19 @@ def page_costs(record: dict, total: int) -> str:
                       f"Pages ({measured} of {total} measured)",
                       record["machine"], f"Chromium {record['chromium']}",
                       *lighthouse, record["date"]) + table(head, rows)
+
+
+def build_costs(record: dict) -> str:
+    """How long the site takes to build, in a line."""
+    if not record:
+        return conditions("构建网站", "Building the site")
+    pages, sections, seconds = record["pages"], record["sections"], record["seconds"]
+    zh = f"从头构建网站（{pages} 页，其中 {sections} 节）要 {seconds} s"
+    en = f"Building the site from nothing ({pages} pages, {sections} sections) takes {seconds} s"
+    text = conditions(zh, en, record["machine"], f"Python {record['python']}", record["date"])
+    rows = [[record["processes"], f"{record['cpu']} s", f"{record['expected']} s"]]
+    return text + table([("进程", "Processes"), ("处理器时间", "Processor time"),
+                         ("换算成 60 节", "For 60 sections")], rows)
 
 
 def notebook_costs(record: dict, total: int) -> str:
@@ -145,7 +169,7 @@ def records(data: dict) -> str:
 
 def measured(data: dict) -> str:
     totals = data["totals"]
-    return (page_costs(data["pages"], totals["pages"])
+    return (page_costs(data["pages"], totals["pages"]) + build_costs(data["site-build"])
             + notebook_costs(data["notebooks"], totals["notebooks"]))
 
 

@@ -11,7 +11,7 @@ environment; without a network, notebooks are run by a plain runner that needs t
 only and lists a cell whose package is absent as not run. Cells tagged `pinned-torch` are run, and
 compared under the pinned torch and Python only; those tagged `cuda` differ on a GPU by intent and
 are run, as are those tagged `rehearsal` on that device. Of the cards, proofs that need a processor
-or a GPU are run. What is not done after 7 minutes has failed.
+or a GPU are run. What is not done after 7 minutes (or --minutes) has failed.
 
 Exit status: 0 nothing failed, 1 something failed, 2 it could not run.
 """
@@ -48,7 +48,7 @@ except ImportError:
     jsonschema = None
 
 RECORD = RESULTS / "cuda.json"
-SECONDS = 420.0  # a minute less than the 8 that are promised: stuck processes take time to end
+MINUTES = 7.0  # on a GPU, one less than the 8 that are promised: stuck processes take time to end
 NEEDS = ("cpu", "cuda")  # cards of other classes need a compiler or several processes
 NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)'")
 
@@ -140,8 +140,9 @@ def environment(device: str) -> dict[str, str]:
         raise CannotRunError(str(error)) from None
 
 
-def run(root: Path, device: str, workers: int, python: str | None = None) -> dict[str, Any]:
-    """Run everything below `root`: {runner, cells, failed, not_run, cards}.
+def run(root: Path, device: str, workers: int, python: str | None = None,
+        minutes: float = MINUTES) -> dict[str, Any]:
+    """Run everything below `root` for at most `minutes`: {runner, cells, failed, not_run, cards}.
 
     `python` has nbval; without it, notebooks are run by the plain runner, which says how each
     went. `failed` and `not_run` hold Findings. Raises CannotRunError where nothing can be read.
@@ -152,11 +153,12 @@ def run(root: Path, device: str, workers: int, python: str | None = None) -> dic
     paths = list(notebook_files(root))
     if not paths:
         raise CannotRunError(f"no notebook lies in {' or '.join(NOTEBOOKS)} of {root}")
-    variables, end = environment(device), time.monotonic() + SECONDS
+    seconds = 60 * minutes
+    variables, end = environment(device), time.monotonic() + seconds
     with Trials(lanes=workers) as trials, ThreadPoolExecutor(workers) as pool:
         if python:
             names = [str(path) for path in paths]
-            notebooks = [pool.submit(under_nbval.run, python, names, workers, SECONDS, variables)]
+            notebooks = [pool.submit(under_nbval.run, python, names, workers, seconds, variables)]
         else:
             notebooks = _submit_plain(pool, root, paths, device, end, variables)
         proofs = [] if device == rehearsal.NAME else _submit_proofs(
@@ -238,7 +240,8 @@ def main(argv: list[str] | None = None) -> int:
             raise CannotRunError("a rehearsal is not recorded; leave out --record")
         facts = machine(options.device)
         python = under_nbval.python_with_jupyter(ROOT / ".venv-cuda")
-        result = run(options.root, options.device, options.workers, python)
+        result = run(options.root, options.device, options.workers, python,
+                     options.minutes)
     except CannotRunError as error:
         print(f"test-cuda: {error}", file=sys.stderr)
         return 2
@@ -256,6 +259,8 @@ def _parser() -> argparse.ArgumentParser:
                         help="store the result, by default for the status page")
     parser.add_argument("--workers", type=int, default=min(os.cpu_count() or 1, 8),
                         help="processes at a time (default: one per core, 8 at most)")
+    parser.add_argument("--minutes", type=float, default=MINUTES,
+                        help=f"what is not done then has failed (default: {MINUTES:.0f})")
     parser.add_argument("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
     return parser
 

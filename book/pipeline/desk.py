@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 
 from sphinx_external_toc.parsing import parse_toc_yaml
 
-from book.pipeline import lint, moved, sources, sync
+from book.pipeline import lint, moved, questions, sources, sync
 from book.pipeline.cards import book as cards
 from book.pipeline.cards import results
 from book.pipeline.paths import ROOT
@@ -48,6 +48,11 @@ def moved_addresses() -> list[str]:
     return [str(one) for one in moved.problems(set(parse_toc_yaml(ROOT / "_toc.yml")))]
 
 
+def section_questions() -> list[str]:
+    """Sections without a question that leads to them, and questions that are too long."""
+    return [str(one) for one in questions.problems(parse_toc_yaml(ROOT / "_toc.yml"))]
+
+
 def references() -> list[str]:
     """References into torch's source that lead nowhere."""
     try:
@@ -68,7 +73,8 @@ def reading() -> list[str]:
 
 CHECKS: dict[str, Callable[[], Iterable[str]]] = {
     "Python code": python_code, "texts": texts, "cards and their results": card_files,
-    "moved addresses": moved_addresses, "reading": reading,
+    "moved addresses": moved_addresses, "questions of sections": section_questions,
+    "reading": reading,
     "source references": references, "notebooks up to date": notebooks,
 }
 

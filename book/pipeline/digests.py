@@ -27,6 +27,11 @@ def canonical(value: Any, indent: int | None = None) -> str:
     return json.dumps(value, ensure_ascii=False, indent=indent, sort_keys=True)
 
 
+def option_key(english: str) -> str:
+    """The name of a wrong option in stored answers, by its English text."""
+    return f"d-{of(english)[:8]}"
+
+
 def versioned(address: str, content: str | bytes) -> str:
     """An address that changes with its content, so that no browser keeps an old edition."""
     return f"{address}?v={of(content)[:8]}"

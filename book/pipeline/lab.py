@@ -57,9 +57,14 @@ def documents(root: Path) -> list[str]:
 
 def files(root: Path, variant: str) -> dict[str, str]:
     """Name -> text of all that a reader gets, the contents first."""
-    made = dict([*downloads.notebooks(root, documents(root), [variant], in_book=True),
-                 *downloads.exercises(root)])
+    made = own(root, variant)
     return {start(variant): contents.notebook(variant, chapters.read(root), made), **made}
+
+
+def own(root: Path, variant: str) -> dict[str, str]:
+    """Name -> text of the notebooks of a variant and of the exercises, in a folder of the book."""
+    return dict([*downloads.notebooks(root, documents(root), [variant], in_book=True),
+                 *downloads.exercises(root)])
 
 
 def start(variant: str) -> str:

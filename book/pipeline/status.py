@@ -105,6 +105,7 @@ def status(root: Path = ROOT) -> dict[str, Any]:
         "devices": devices(),
         "cards": report["total"], "errata": report["errata"], "claims": book.errata,
         "torch-versions": recorded("torch-versions"), "cuda": recorded("cuda"),
-        "pages": recorded("pages"), "notebooks": recorded("notebooks"), "records": state(),
+        "pages": recorded("pages"), "notebooks": recorded("notebooks"),
+        "site-build": recorded("site-build"), "records": state(),
         "totals": {"pages": len(documents()), "notebooks": len(list(CHAPTERS.glob("*/*.ipynb")))},
     }

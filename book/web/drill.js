@@ -31,6 +31,7 @@ class CardDrill extends HTMLElement {
     this.session = new Session({ deck, store, lang });
     this.session.onchange = (what) => this.render(what);
     await this.session.open();
+    this.session.keepTo(new URLSearchParams(location.search).get("section"));
     if (!store.saved) {
       this.status.before(h("p", { class: "drill-unsaved", role: "note" }, both(texts.unsaved)));
     }

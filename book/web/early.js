@@ -9,7 +9,9 @@
   const lang = [asked, stored("book-lang"), browser].find((x) => ["zh", "en", "both"].includes(x));
   root.dataset.lang = lang;
   root.lang = lang === "en" ? "en" : "zh-Hans";
-  if (!["light", "dark"].includes(root.dataset.theme)) {
-    root.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  }
+  if (stored("book-open")) root.dataset.open = "";
+  const mode = stored("mode");
+  root.dataset.mode = ["light", "dark"].includes(mode) ? mode : "auto";
+  root.dataset.theme = root.dataset.mode !== "auto" ? mode
+    : matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }

@@ -1,4 +1,7 @@
 // The switch 中文 / English / 对照: remembered, shared by tabs, and the reading position stays.
+import { inPlace } from "./common/in-place.js";
+import { relabel } from "./common/label.js";
+
 const root = document.documentElement;
 const fullTitle = document.title;
 
@@ -14,6 +17,7 @@ function apply(lang) {
   root.dataset.lang = lang;
   root.lang = lang === "en" ? "en" : "zh-Hans";
   document.title = titleFor(lang);
+  relabel();
   for (const button of document.querySelectorAll("[data-set-lang]")) {
     button.setAttribute("aria-pressed", String(button.dataset.setLang === lang));
   }
@@ -21,31 +25,6 @@ function apply(lang) {
 
 function remember(lang) {
   try { localStorage.setItem("book-lang", lang); } catch { /* private mode: this page only */ }
-}
-
-/** The first block that begins on the screen below the header, else the one that fills it. */
-function blockBeingRead() {
-  const blocks = [...document.querySelectorAll(
-    "article :is(h1, h2, h3, h4, .bi-pair, .cell, predict-cell, .card, summary)",
-  )].filter((block) => block.checkVisibility());
-  const top = (block) => block.getBoundingClientRect().top;
-  return blocks.find((block) => top(block) >= 48 && top(block) < innerHeight)
-    ?? blocks.findLast((block) => top(block) < 48);
-}
-
-/** Make a change of the page and put the block that is being read back where it was. */
-function inPlace(change) {
-  const block = blockBeingRead();
-  const before = block?.getBoundingClientRect().top;
-  root.style.overflowAnchor = "none"; // else the browser corrects the position once more
-  change();
-  for (const box of document.querySelectorAll(".pst-scrollable-table-container")) {
-    box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1; // as the theme does at first
-  }
-  if (block) {
-    scrollBy({ top: block.getBoundingClientRect().top - before, behavior: "instant" });
-  }
-  requestAnimationFrame(() => requestAnimationFrame(() => { root.style.overflowAnchor = ""; }));
 }
 
 function choose(lang) {
@@ -61,7 +40,8 @@ document.addEventListener("click", (event) => {
   if (button) choose(button.dataset.setLang);
 });
 addEventListener("storage", (event) => {
-  if (event.key === "book-lang" && event.newValue) inPlace(() => apply(event.newValue));
+  const isMode = ["zh", "en", "both"].includes(event.newValue);
+  if (event.key === "book-lang" && isMode) inPlace(() => apply(event.newValue));
 });
 apply(root.dataset.lang);
 if (new URLSearchParams(location.search).get("lang") === root.dataset.lang) {

@@ -1,53 +1,136 @@
-// <predict-cell>: the output opens, and what explains it shows, when the reader has committed to an
-// option and a confidence, or asks to see them without a prediction.
+// <predict-cell>: the output opens, and what explains it shows, when the reader taps an option with
+// a confidence, or asks to see them without a prediction. What was committed shows again on return.
 // Without this script the options can be read and the output opened by hand.
 
-const SCROLLS = "pre, .cell_output > .output, .pst-scrollable-table-container";
+import { inPlace } from "./common/in-place.js";
+import { moved } from "./predict/keys.js";
+import { Memory } from "./predict/memory.js";
+import { said, thinking } from "./predict/words.js";
+
+const root = document.documentElement;
+const memory = new Memory(document.body.dataset.page);
+let named = 0; // options that have an id
 
 class PredictCell extends HTMLElement {
   connectedCallback() {
-    this.form = this.querySelector("form");
+    if (this.form) return; // it was only moved
+    this.form = this.querySelector("fieldset");
     this.output = this.querySelector("details");
-    this.form.classList.add("ready");
-    this.output.hidden = true;
-    this.form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.commit();
+    this.rows = [...this.form.querySelectorAll(".predict-option")];
+    [this.skip, this.after, this.anew] = this.querySelectorAll(".predict-ways button");
+    this.output.open = true; // whether it shows is a matter of data-state
+    for (const row of this.rows) makeButtons(row);
+    this.form.addEventListener("click", ({ target }) => this.press(target.closest("button")));
+    this.form.addEventListener("keydown", (event) => {
+      if (moved(this.rows, event)) event.preventDefault();
     });
-    this.form.querySelector("[type=button]").addEventListener("click", () => this.finish());
+    this.skip.addEventListener("click", () => this.lead(() => this.set("skipped")));
+    for (const again of [this.after, this.anew]) again.addEventListener("click", () => this.ask());
+    this.set(unasked());
   }
 
-  /** Show output and explanation; the form can no longer be changed. */
-  finish() {
-    this.output.hidden = false;
-    this.output.open = true;
-    const next = this.closest(".cell").nextElementSibling, shown = [this.output];
+  /** Show the cell as `asking`, `skipped` or `committed`; only the first has a form to use. */
+  set(state) {
+    this.dataset.state = state;
+    const next = this.closest(".cell").nextElementSibling;
     if (next?.matches(".explanation")) {
-      next.classList.add("shown");
-      shown.push(next);
+      next.classList.toggle("shown", state !== "asking");
+      next.classList.toggle("waits", state === "asking");
     }
-    // The theme makes what scrolls reachable by Tab, but only where it shows when the page loads.
-    for (const part of shown) {
-      for (const block of part.querySelectorAll(SCROLLS)) block.tabIndex = 0;
+    this.form.disabled = state !== "asking";
+    this.skip.hidden = state !== "asking";
+    this.after.hidden = state !== "skipped";
+    this.anew.hidden = state !== "committed";
+    for (const line of this.querySelectorAll(".predict-feedback")) line.hidden = true;
+    for (const row of this.rows) {
+      row.classList.remove("is-right", "is-wrong", "is-chosen");
+      row.querySelector(".predict-said")?.remove();
     }
-    for (const control of this.form.elements) control.disabled = true;
-    this.form.classList.add("committed");
   }
 
-  commit() {
-    const fields = [...new FormData(this.form).entries()];
-    const [answer, confidence] = fields.map(([, value]) => value);
-    this.finish();
-    const line = this.querySelector(`[data-option="${answer}"]`);
+  /** Show an answer as it was given: its option, right or wrong, its confidence, its line. */
+  show(answer) {
+    const { response, confidence } = this.answer = answer;
+    const chosen = this.rows.findIndex((row) => row.dataset.response === response);
+    this.set("committed");
+    this.rows.find((row) => row.dataset.response === "answer").classList.add("is-right");
+    this.rows[chosen].classList.add("is-chosen");
+    this.rows[chosen].classList.toggle("is-wrong", response.startsWith("d-"));
+    if (confidence) this.rows[chosen].append(said(confidence));
+    const line = this.querySelector(`[data-option="${chosen}"]`);
     if (line) line.hidden = false;
-    const right = answer === this.dataset.right;
-    for (const input of this.form.querySelectorAll(".options input")) {
-      const label = input.closest("label");
-      label.classList.toggle("is-right", input.value === this.dataset.right);
-      label.classList.toggle("is-wrong", input.checked && !right && Boolean(line));
-    }
-    const detail = { answer: Number(answer), right, confidence };
-    this.dispatchEvent(new CustomEvent("predict", { bubbles: true, detail }));
+  }
+
+  has(response) {
+    return this.rows.some((row) => row.dataset.response === response);
+  }
+
+  press(button) {
+    if (!button) return;
+    const { response } = button.closest(".predict-option").dataset;
+    const { cell, edition } = this.dataset;
+    const answer = { cell, edition, response, right: response === "answer",
+      confidence: button.dataset.confidence ?? null };
+    this.lead(() => this.show(answer));
+    memory.add(answer);
+  }
+
+  /** Change what shows and go on at the output; the page moves only as far as it takes to see it. */
+  lead(change) {
+    change();
+    this.output.focus({ preventScroll: true });
+    this.output.querySelector("summary").scrollIntoView({ block: "nearest" });
+  }
+
+  ask() {
+    this.set("asking");
+    this.querySelector("button").focus();
   }
 }
+
+/** The option's text becomes a button; one button of the form is reached by Tab, keys go on. */
+function makeButtons(row) {
+  const text = row.querySelector(".predict-choice"), button = document.createElement("button");
+  button.type = "button";
+  button.className = text.className;
+  button.append(...text.childNodes);
+  if (row.dataset.response !== "unsure") {
+    button.dataset.confidence = "think";
+    button.append(thinking());
+    name(row.querySelectorAll("[data-confidence]"), button.firstElementChild);
+  }
+  text.replaceWith(button);
+  const isFirst = row === row.parentElement.querySelector(".predict-option");
+  for (const one of row.querySelectorAll("button")) one.tabIndex = one === button && isFirst ? 0 : -1;
+}
+
+/** The other buttons of an option are named by its text and their own, which says how sure. */
+function name(words, text) {
+  text.id = `predict-${named += 1}`;
+  for (const word of words) {
+    word.id = `${text.id}-${word.dataset.confidence}`;
+    word.setAttribute("aria-labelledby", `${text.id} ${word.id}`);
+  }
+}
+
+/** How a question stands that nobody has answered: a reader who reads straight through sees all. */
+const unasked = () => (root.hasAttribute("data-open") ? "skipped" : "asking");
+
 customElements.define("predict-cell", PredictCell);
+const cells = [...document.querySelectorAll("predict-cell")];
+
+/** Bring what is remembered to the page where it shows something else. */
+function restore() {
+  const news = cells.flatMap((cell) => {
+    const answer = memory.latest(cell.dataset);
+    const isNew = answer && answer.key !== cell.answer?.key && cell.has(answer.response);
+    return isNew ? [[cell, answer]] : [];
+  });
+  if (news.length) inPlace(() => news.forEach(([cell, answer]) => cell.show(answer)));
+}
+
+restore();
+memory.onchange = restore;
+document.addEventListener("reading", () => {
+  for (const cell of cells) if (cell.dataset.state !== "committed") cell.set(unasked());
+});

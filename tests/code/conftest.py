@@ -1,4 +1,4 @@
-"""What the tests of mini_loader share."""
+"""What the tests of mini_loader and of mini_compile share."""
 
 import gc
 import multiprocessing
@@ -21,3 +21,12 @@ def no_worker_stays():
     yield
     gc.collect()
     assert not multiprocessing.active_children()
+
+
+@pytest.fixture(scope="session")
+def own_cache(tmp_path_factory):
+    """mini_compile keeps its libraries in a folder of these tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("libraries")
+        patch.setenv("MINI_COMPILE_CACHE", str(folder))
+        yield folder

@@ -1,4 +1,7 @@
-"""The exercises on mini_loader: the check tells what passes, fails, waits or is still to write."""
+"""The exercises on mini_loader: usual mistakes fail by name, what hangs ends, a page names all.
+
+What holds of all exercises is in test_exercises.py.
+"""
 
 import ast
 import shutil
@@ -13,7 +16,7 @@ from bs4 import BeautifulSoup
 from book.extension import exercises
 from book.pipeline.notebooks import faded
 from book.pipeline.paths import CHAPTERS, CODE
-from tests.helpers.exercise_checks import cuts, load, sources, teller
+from tests.helpers.exercise_checks import load, run, sources, teller, write_files
 
 LIST = CHAPTERS / "04-data/exercises.yaml"
 EXERCISES = faded.read(LIST)
@@ -32,26 +35,11 @@ def told(check, tmp_path, capsys):
     return teller(EXERCISES, check, tmp_path, capsys)
 
 
-@pytest.mark.parametrize("companion", CHECKED)
-def test_the_solution_passes(told, check, companion):
-    names = check.CHECKER.checks[companion]
-    assert told(companion, SOURCES[companion]) == dict.fromkeys(names, "passes")
-
-
 def test_the_list_fades_from_worked_over_blanks_to_tests_alone():
     assert [exercise.form for exercise in EXERCISES.functions] == [
         "worked", "blanks", "blanks", "blanks", "tests", "tests"]
     assert all(len(exercise.lines) in range(3, 7) for exercise in EXERCISES.functions
                if exercise.form == "blanks")
-
-
-def test_every_function_of_the_list_is_checked_and_no_other(check):
-    checks = check.CHECKER.checks
-    assert {name for names in checks.values() for name in names} == set(EXERCISES.homes)
-    for companion, names in checks.items():
-        assert all(EXERCISES.homes[name].stem == companion for name in names)
-        beside = [file.name for file in EXERCISES.imports(CODE / f"{companion}.py")]
-        assert check.CHECKER.imports.get(companion, []) == beside
 
 
 def test_what_a_function_needs_is_what_it_calls(check):
@@ -63,14 +51,6 @@ def test_what_a_function_needs_is_what_it_calls(check):
                       if isinstance(node, ast.Attribute) and node.attr in methods}
             assert sorted(check.CHECKER.needs.get(name, [])) == sorted(called), name
             assert called <= set(list(names)[:place])
-
-
-@pytest.mark.parametrize(("name", "companion", "text"), list(cuts(EXERCISES)))
-def test_what_is_cut_is_reported_as_still_to_write(told, name, companion, text):
-    found = told(companion, text)
-    assert [other for other, word in found.items() if word == "write"] == [name]
-    assert "fails" not in found.values(), "a function that nobody touched"
-    assert ("waits" in found.values()) == (name == "WithWorkers.dispatch")
 
 
 @pytest.mark.parametrize(("name", "old", "new"), [
@@ -205,15 +185,7 @@ def test_a_file_that_never_ends_cannot_be_loaded(told, check):
 
 @pytest.fixture
 def folder(tmp_path):
-    """All downloads, without the tour."""
-    for name, text in faded.files(LIST).items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    return tmp_path
-
-
-def run(*arguments):
-    return subprocess.run([sys.executable, "-E", "-s", *map(str, arguments)], capture_output=True,
-                          text=True, encoding="utf-8", cwd="/", check=False)
+    return write_files(LIST, tmp_path)
 
 
 def test_the_files_work_alone_in_a_folder(folder):
@@ -299,8 +271,9 @@ def test_a_file_that_is_not_there_is_named_in_one_line(folder, name):
 
 def test_the_page_names_each_function_and_file():
     page = BeautifulSoup(exercises.listing(EXERCISES, "x"), "html.parser")
-    items = page.select("ol.exercises > li")
-    assert len(items) == 3
+    named_in = [code.text for code in page.select(".exercises td:nth-child(2) code")]
+    assert sorted(named_in) == sorted(exercise.name for exercise in EXERCISES.functions)
+    assert len(page.select(".exercise-steps > li")) == 3
     named = {code.text for code in page.select("code")}
     assert {exercise.name for exercise in EXERCISES.functions} <= named
     links = {link["href"].removeprefix("x/") for link in page.select("a")}

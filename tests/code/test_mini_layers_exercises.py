@@ -1,6 +1,6 @@
 """The exercises on mini_layers: usual mistakes fail by name.
 
-What holds of all exercises of the chapter is in test_module_exercises.py.
+What holds of all exercises is in test_exercises.py.
 """
 
 import pytest

@@ -1,20 +1,20 @@
-"""The exercises of chapter 3: the check tells what passes, fails, waits or is still to write."""
+"""The exercises of chapter 3: usual mistakes fail by name, and a function waits for another.
+
+What holds of all exercises is in test_exercises.py.
+"""
 
 import ast
-import shutil
-import subprocess
 import sys
 
 import pytest
 
 from book.pipeline.notebooks import faded
-from book.pipeline.paths import CHAPTERS, CODE
-from tests.helpers.exercise_checks import cuts, load, sources, teller
+from book.pipeline.paths import CHAPTERS
+from tests.helpers.exercise_checks import load, run, sources, teller, write_files
 
 LIST = CHAPTERS / "03-modules/exercises.yaml"
 EXERCISES = faded.read(LIST)
 SOURCES = sources(EXERCISES)
-CHECKED = sorted({home.stem for home in EXERCISES.homes.values()})
 
 
 @pytest.fixture
@@ -25,30 +25,6 @@ def check():
 @pytest.fixture
 def told(check, tmp_path, capsys):
     return teller(EXERCISES, check, tmp_path, capsys)
-
-
-@pytest.mark.parametrize("companion", CHECKED)
-def test_the_solution_passes(told, check, companion):
-    names = check.CHECKER.checks[companion]
-    assert told(companion, SOURCES[companion]) == dict.fromkeys(names, "passes")
-
-
-def test_every_function_of_the_list_is_checked_and_no_other(check):
-    checks = check.CHECKER.checks
-    assert {name for names in checks.values() for name in names} == set(EXERCISES.homes)
-    for companion, names in checks.items():
-        assert all(EXERCISES.homes[name].stem == companion for name in names)
-        beside = [file.name for file in EXERCISES.imports(CODE / f"{companion}.py")]
-        assert check.CHECKER.imports.get(companion, []) == beside
-
-
-@pytest.mark.parametrize(("name", "companion", "text"), list(cuts(EXERCISES)))
-def test_what_is_cut_is_reported_as_still_to_write(told, check, name, companion, text):
-    found = told(companion, text)
-    assert [other for other, word in found.items() if word == "write"] == [name]
-    assert "fails" not in found.values(), "a function that nobody touched"
-    needed = {other for names in check.CHECKER.needs.values() for other in names}
-    assert ("waits" in found.values()) == (name in needed)
 
 
 def test_a_function_waits_for_the_one_that_it_calls(told, check):
@@ -116,37 +92,6 @@ def test_a_usual_mistake_fails_by_its_name(told, name, old, new):
 
 # ---- the files in a folder, as a reader has them -------------------------------------------------
 
-@pytest.fixture
-def folder(tmp_path):
-    for name, text in faded.files(LIST).items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    return tmp_path
-
-
-def run(*arguments):
-    return subprocess.run([sys.executable, "-E", "-s", *map(str, arguments)], capture_output=True,
-                          text=True, encoding="utf-8", cwd="/", check=False)
-
-
-def test_the_files_work_alone_in_a_folder(folder):
-    made = {f"{name}_{end}.py" for name in CHECKED for end in ("blanks", "from_tests")}
-    assert made <= set(faded.files(LIST))
-    done = run(folder / "mini_module_blanks.py")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "mini_module；下一步 · next: python3 check_modules.py\n"
-    script = folder / "check_modules.py"
-    done = run(script, *(folder / name for name in sorted(made)))
-    assert (done.returncode, done.stderr) == (1, "")
-    assert done.stdout.count("fails") == 0
-    assert done.stdout.count("still to write") == sum(
-        exercise.form != "worked" for exercise in EXERCISES.functions)
-    for name in made:
-        companion = name.removesuffix(".py").removesuffix("_blanks").removesuffix("_from_tests")
-        shutil.copy(CODE / f"{companion}.py", folder / name)
-    done = run(script, *(folder / name for name in sorted(made)))
-    assert (done.returncode, done.stdout.count("passes")) == (
-        0, 2 * len(EXERCISES.functions))
-
 
 def test_a_check_finds_the_practice_files_of_each_companion(check, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(check, "__file__", str(tmp_path / "check.py"))
@@ -164,14 +109,9 @@ def test_a_function_that_is_gone_is_still_to_write_and_the_others_are_checked(to
     assert found["Module.named_modules"] == "passes"
 
 
-def test_a_download_that_belongs_beside_is_no_practice_file(folder):
+def test_a_download_that_belongs_beside_is_no_practice_file(tmp_path):
+    folder = write_files(LIST, tmp_path)
     done = run(folder / "check_modules.py", folder / "mini_module_hooks.py")
     assert (done.returncode, done.stderr) == (1, "")
     assert "no such file" in done.stdout
     assert "cannot be loaded" not in done.stdout
-
-
-def test_without_torch_it_says_so_in_one_line(folder):
-    (folder / "torch.py").write_text("raise ImportError\n")
-    done = run(folder / "check_modules.py")
-    assert (done.returncode, done.stdout) == (1, "要装 torch · this needs torch\n")

@@ -1,15 +1,21 @@
 """The exercises on Scalar: the check tells what passes, fails, waits or is still to write."""
 
 import math
-import subprocess
-import sys
 
 import pytest
 import torch
 
 from book.pipeline.notebooks import faded
 from book.pipeline.paths import CHAPTERS
-from tests.helpers.exercise_checks import cuts, load, put_back, sources, teller
+from tests.helpers.exercise_checks import (
+    cuts,
+    load,
+    put_back,
+    run,
+    sources,
+    teller,
+    write_files,
+)
 
 LIST = CHAPTERS / "02-autograd/exercises.yaml"
 EXERCISES = faded.read(LIST)
@@ -109,15 +115,9 @@ def test_stored_numbers_are_those_of_torch():
         assert numbers == pytest.approx(check.expected(case), rel=1e-12)
 
 
-def run(*arguments):
-    return subprocess.run([sys.executable, "-E", "-s", *map(str, arguments)], capture_output=True,
-                          text=True, encoding="utf-8", cwd="/", check=False)
-
-
 @pytest.mark.slow
 def test_the_program_tells_by_its_status_what_passes(tmp_path):
-    for name, text in faded.files(LIST).items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
+    write_files(LIST, tmp_path)
     (tmp_path / "torch.py").write_text("raise ImportError\n")  # a machine without torch
     script = tmp_path / "check_scalar.py"
     assert run(script, tmp_path / "pytorch_deep_dive.py").returncode == 0

@@ -91,7 +91,7 @@ def test_the_titles_of_the_folds_name_each_line_once_where_it_is_checked(sheet):
 
 def test_a_title_joins_labels_that_count_up_and_no_others():
     assert chapter.title("check(A9=a, A10=a, B1=a)\ncheck(B3=a)") == (
-        "证明：A9–A10、B1、B3", "Proof: A9–A10, B1, B3")
+        "证明：A9–A10、B1、B3", "Proofs: A9–A10, B1, B3")
     assert chapter.title("def check(**facts): pass\nother(A1=a)") == ("准备", "Set-up")
 
 
@@ -120,3 +120,10 @@ def test_both_languages_agree_on_every_line(sheet):
     zh, en = ([cell.source for cell in sheet.cells if cell.metadata.get("lang") == lang]
               for lang in ("zh", "en"))
     assert [finding for pair in zip(zh, en, strict=True) for finding in prose.pair(*pair)] == []
+
+
+def test_both_languages_say_the_same_number_of_pages(sheet):
+    """How many there are is measured in tests/pages/test_sheets.py."""
+    text = "".join(cell.source for cell in sheet.cells)
+    says = {one: one in text for one in ("一页 A4", "one A4 page", "两页 A4", "two A4 pages")}
+    assert says["一页 A4"] == says["one A4 page"] != says["两页 A4"] == says["two A4 pages"]

@@ -26,6 +26,18 @@ AT_BODY = """new MutationObserver((_, observer) => {
   observer.disconnect();
 }).observe(document, { childList: true, subtree: true });"""
 
+# Tests see the site as it is served; the service worker has tests of its own (test_offline.py).
+NO_WORKERS = "Object.defineProperty(Navigator.prototype, 'serviceWorker', { value: undefined })"
+# A widget loads when it comes near the screen (test_widgets_load_near.py); for all other tests it
+# is there from the start, as if the reader had come by.
+WIDGETS = """async () => {
+  const script = document.querySelector("script[src*='/near.js']");
+  if (!script || !document.documentElement.dataset.lang) return; // none, or no scripts
+  const files = [...script.attributes].filter(({ name }) => name.startsWith("data-near-"))
+    .map(({ value }) => value);
+  await Promise.all(files.map((file) => import(new URL(file, document.baseURI))));
+}"""
+
 
 @pytest.fixture(scope="session")
 def browser():
@@ -47,6 +59,7 @@ class Seat:
         self.context = browser.new_context(**options)
         self.context.set_default_timeout(HANG)
         self.context.add_init_script(AT_BODY)
+        self.context.add_init_script(NO_WORKERS)
         self.context.route(re.compile(f"^(?!{re.escape(site)})"), lambda route: route.abort())
         self.context.on("request", self.note)
         self.context.on("weberror", lambda event: self.reader.errors.append(str(event.error)))
@@ -93,6 +106,7 @@ class Visitor:
         page.set_viewport_size(self.viewport)
         page.emulate_media(media="null", **self.media)
         page.goto(f"{self.site}{path}" + (f"?lang={lang}" if lang else ""))
+        page.evaluate(WIDGETS)
         return page
 
 
@@ -139,9 +153,8 @@ def tab_to():
 def open_all():
     """Commit every prediction and open every fold, so that all content is on the page."""
     return lambda page: page.evaluate("""() => {
-      for (const form of document.querySelectorAll('predict-cell form')) {
-        for (const set of form.querySelectorAll('fieldset')) set.querySelector('input').click();
-        form.requestSubmit();
+      for (const cell of document.querySelectorAll('predict-cell')) {
+        cell.querySelector('.predict-choice').click();
       }
       for (const fold of document.querySelectorAll('details')) fold.open = true;
     }""")

@@ -2,6 +2,7 @@
 
 import ast
 import shutil
+import subprocess
 import sys
 import types
 
@@ -62,3 +63,16 @@ def teller(exercises, check, folder, capsys):
         assert passed == (set(found.values()) == {"passes"})
         return found
     return told
+
+
+def write_files(path, folder):
+    """All that a reader downloads for the list at `path`, without the tour; returns the folder."""
+    for name, text in faded.files(path).items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def run(*arguments, folder="/"):
+    """A program of a reader, who has no more than Python and what is installed."""
+    return subprocess.run([sys.executable, "-E", "-s", *map(str, arguments)], capture_output=True,
+                          text=True, encoding="utf-8", cwd=folder, check=False)

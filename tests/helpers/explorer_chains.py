@@ -52,6 +52,8 @@ def many(rng, sizes, name):
     """Ints, a tuple, a list or a named argument: torch takes all of them."""
     plain = ", ".join(map(str, sizes))
     shown = [plain, plain, plain, str(tuple(sizes)), str(list(sizes)), f"{name}={tuple(sizes)}"]
+    if len(sizes) == 1 and rng.random() < 0.2:  # torch takes it for `squeeze` alone
+        return f"{name}={plain}"
     return rng.choice(shown) if sizes else rng.choice(["()", "[]", f"{name}=()", ""])
 
 
@@ -65,6 +67,8 @@ def some(rng, names, values, required):
 
 def draw_slice(rng, size):
     bounds = [rng.choice(["", "", rng.randint(-size - 1, size + 1)]) for _ in range(2)]
+    if rng.random() < 0.05:
+        bounds[rng.randrange(2)] = rng.choice(["None", "...", "(1,)"])
     step = rng.choice(["", "", ":", ":1", ":2", ":3"] + (["", ":-1", ":0"] * (rng.random() < 0.1)))
     return f"{bounds[0]}:{bounds[1]}{step}"
 

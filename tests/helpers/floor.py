@@ -15,7 +15,7 @@ import pytest
 from book.pipeline.paths import CHAPTERS, FRONT_PAGE, ROOT
 
 FOLDERS = [ROOT / "tests" / name for name in ("tools", "code", "inside", "web")]
-OF_COMPANIONS = ("exercises.yaml", "check_*.py", "__pycache__/*")
+OF_COMPANIONS = ("exercises*.yaml", "check_*.py", "__pycache__/*")
 
 
 class BookWasRead(AssertionError):

@@ -7,7 +7,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from inside.pictures.accumulated import draw_accumulated
 from inside.pictures.layer_sizes import SHOWN, draw_layer_sizes
+from inside.pictures.loss_curves import draw_loss_curves
 from inside.pictures.plot import PAGE, STYLES, draw_curves, powers
 from tests.helpers.pictures import (
     SVG,
@@ -155,3 +157,19 @@ def test_sizes_of_layers_begin_at_the_input_and_say_what_they_are(of):
 def test_sizes_of_something_else_are_refused():
     with pytest.raises(ValueError, match=r"^of is 'loss': one of activations, gradients$"):
         draw_layer_sizes({"a": [1.0]}, "loss")
+
+
+def test_losses_of_runs_begin_at_step_0_and_both_axes_have_their_words():
+    picture = draw_loss_curves({"wrong": [37.0, 20.0, 12.0], "right": [37.0, 9.0, 0.0]})
+    assert_narrow_enough_for_a_phone(picture)
+    assert picture.text == "wrong: 37 at 0, 20 at 1, 12 at 2\nright: 37 at 0, 9 at 1, 0 at 2"
+    shown = {node.text for node in nodes(picture, "text")}
+    assert {"训练步", "training step", "损失", "loss"} <= shown
+
+
+def test_sums_of_micro_batches_begin_at_1_and_say_what_they_are():
+    picture = draw_accumulated({"bfloat16": [0.25, 0.5, 0.5], "float32": [0.25, 0.5, 0.75]})
+    assert_narrow_enough_for_a_phone(picture)
+    assert picture.text.startswith("bfloat16: 0.25 at 1, 0.5 at 2, 0.5 at 3\n")
+    shown = {node.text for node in nodes(picture, "text")}
+    assert {"第几个 micro-batch", "value of .grad"} <= shown

@@ -30,6 +30,7 @@ REASONS = {
     "dim", "flat", "window", "bounds", "usage", "index", "twice", "negative", "matrix", "diagonal",
     "narrow", "ambiguous", "numel", "seam", "indices", "permute", "rank", "offset", "expand",
     "scalar", "stride", "expandDims", "step", "free", "leading", "order",
+    "slice",
 }
 
 
@@ -190,6 +191,8 @@ def test_the_text_that_the_page_sends_is_the_chain_for_torch(chains, ran):
     "x．view（3，4）.t（）［1：，：：2］", "x.view(3、4)。t()【1:, ::2】",
     "torch.arange(12).view(size=(3, 4)).transpose(0, dim1=-1)[1:][..., ::2]",
     " x . view ( [3, 4] ) . T [ 1 : , : : 2 ] ", "x.view(−1, 4).t()[1:, ::2]",
+    "torch.arange(12,).view(3, 4,).t()[1:, ::2]", "x.view(3, 4).t()[1:, ::2]  # a comment",
+    "x.view(３, ４).t()[…, 1:,　：：２]",
 ])
 def test_a_chain_is_read_however_it_is_typed(module, text):
     t = torch.arange(12).view(3, 4).t()[1:, ::2]
@@ -206,6 +209,14 @@ def test_a_chain_is_read_however_it_is_typed(module, text):
     ("x + 1", "syntax", "Cannot read `+` at character 3"),
     ("x..t()", "syntax", "the name of an operation"),
     ("x[]", "syntax", "Cannot read `]`"),
+    ("x[,0]", "syntax", "Cannot read `,` at character 3"),
+    ("x.view(012)", "syntax", "Cannot read `012` at character 8"),
+    ("x.view(10³)", "syntax", "Cannot read `³` at character 10"),
+    ("x.flip(dims=-3, dims=0)", "syntax", "Cannot read `dims` at character 17"),
+    ("x.t(__proto__=1)", "usage", "do not fit `t()`"),
+    ("x[:...].clone()", "slice", "a whole number or empty"),
+    ("x[-1:(1,):None]", "slice", "a whole number or empty"),
+    ("x.view(size=12)", "usage", "`view(*size)`"),
     ("x.view", "call", "`view(*size)`"),
     ("x.T()", "property", "without brackets"),
     ("x.numpy()", "unknown", "`numpy` is not known here"),
@@ -240,6 +251,8 @@ def test_javascript_reads_shapes_as_readers_type_them(module):
         "10x3": [10, 3], "10 x 3": [10, 3], "10×3": [10, 3], "10*3": [10, 3], "3 4": [3, 4],
         "[3, 4]": [3, 4], "(10,)": [10], " 2 ": [2], "0": [0], "()": [], "[]": [], "-1": [-1],
         "3,,4": None, "": None, " ": None, "1.5": None, "three": None, "3,4)": None, "x3": None,
+        "torch.Size([32, 1])": [32, 1], "torch.Size([])": [], "torch.Size": None,
+        "10³": None, "2²,3": None, "①": None, "½": None, "３ｘ４": [3, 4],
     }
     assert evaluate(module, "data.map(m.parseInts)", list(typed)) == list(typed.values())
 

@@ -52,7 +52,7 @@ def room(module):
 def is_allowed(module, target, name):
     """Whether `module` may take `name` (None: all) from the module `target`."""
     if target == "inside.bilingual":
-        return room(module) in ("inside.widgets", "inside.recorded")
+        return room(module) in ("inside.widgets", "inside.recorded", "inside.listings")
     match room(module):
         case "inside.observe":
             return room(target) == "inside.observe"
@@ -62,7 +62,9 @@ def is_allowed(module, target, name):
             return room(target) == "inside.observe" or target in PENS or (
                 room(target) == "inside.pictures" and (name or "").startswith("draw_"))
         case "inside.widgets":
-            return room(target) in ("inside.observe", "inside.widgets")
+            return room(target) in ("inside.observe", "inside.widgets", "inside.recorded")
+        case "inside.listings":
+            return target == "inside.recorded"
     return False  # inside itself, its results and its languages stand alone
 
 

@@ -19,10 +19,7 @@ window.look = (() => {
 
   /** Commit every prediction and open every fold, so that all content is on the page. */
   function openAll() {
-    for (const form of all("predict-cell form")) {
-      for (const set of all("fieldset", form)) set.querySelector("input").click();
-      form.requestSubmit();
-    }
+    for (const cell of all("predict-cell")) cell.querySelector(".predict-choice").click();
     for (const fold of all("details")) fold.open = true;
   }
 
@@ -52,10 +49,10 @@ window.look = (() => {
   /** Folds whose inside is not there, and forms that are; what a prediction hid. The drill is no
       text to be printed. */
   function paper() {
-    const closed = all("article details:not(card-drill *)").filter(
+    const closed = all("article details:not(card-drill *)").filter(isShown).filter(
       (fold) => ![...fold.children].slice(1).some(isOnPaper));
     const lost = all("predict-cell pre, .explanation > .bi-pair").filter((box) => !isOnPaper(box));
-    const left = all("form, .lang-switch, .explanation-note").filter(isShown);
+    const left = all("form, .predict-form, .predict-ways, .lang-switch, .explanation-note").filter(isShown);
     return { closed: closed.map((box) => told(box)), lost: lost.map((box) => told(box)),
       left: left.map((box) => told(box)) };
   }
@@ -96,8 +93,8 @@ window.look = (() => {
       const one = code.textContent.length * parseFloat(getComputedStyle(code).fontSize) * 0.63;
       return lines.size > 1 && one < innerWidth - 100;
     });
-    const wide = all("article .pst-scrollable-table-container")
-      .filter((box) => box.scrollWidth > box.clientWidth);
+    const wide = all("article .wide-table")
+      .filter((box) => box.scrollWidth > box.clientWidth + 1); // one pixel is rounding
     return { cut: short.map((code) => told(code)),
       stuck: wide.filter((box) => (box.scrollLeft = 99, !box.scrollLeft)).map((box) => told(box)),
       unreachable: wide.filter((box) => box.tabIndex !== 0).map((box) => told(box)) };
@@ -112,16 +109,19 @@ window.look = (() => {
 
   // ---- languages -----------------------------------------------------------------------------
 
-  /** Parts of a language that are displayed, and that are not. */
+  /** Parts of a language that are displayed, and that are not; the letters of the glossary are
+      those of the order in which it stands, one language's at a time. */
   function parts(kind) {
     const is = (part) => getComputedStyle(part).display !== "none";
-    const found = all(`.lang-${kind}`), shown = found.filter(is);
+    const found = all(`.lang-${kind}:not(.letters > *)`), shown = found.filter(is);
     return { shown: shown.map((part) => told(part)),
       hidden: found.filter((part) => !shown.includes(part)).map((part) => told(part)) };
   }
 
   // ---- colours -------------------------------------------------------------------------------
 
+  // At their edges these fade into their own ground, which their text is judged on.
+  const FADING = "article :is(pre, .wide-table, .wide-table :is(th, td), .output, .katex-display)";
   const boxes = new Map();
 
   /** Grounds and opacities of an element and of what holds it; null if it is not to be seen. */
@@ -137,7 +137,9 @@ window.look = (() => {
     if (style.display === "none" || style.visibility !== "visible" || style.opacity === "0"
         || (style.position === "absolute" && (style.clip !== "auto"
           || style.clipPath.startsWith("inset(50%")))) return null;
-    const image = style.backgroundImage !== "none" && !element.ownerSVGElement;
+    const image = style.backgroundImage !== "none" && !element.ownerSVGElement
+      && !(element.matches(FADING) && /^linear-gradient/.test(style.backgroundImage)
+        && !style.backgroundImage.includes("url("));
     const plain = style.backgroundColor === "rgba(0, 0, 0, 0)" && style.opacity === "1" && !image;
     return plain ? outer : [...outer, [style.backgroundColor, Number(style.opacity), image]];
   }

@@ -39,15 +39,15 @@ def section_with(site, pattern):
 
 RECALL = r'(<section id="recall">)'
 CARD = r'(<article class="card" id="[^"]*">.*?</article>)'
-OPTION = r'(<label><input[^>]*value="0"[^>]*>)'
-FEEDBACK = r'(<p class="predict-feedback" data-option="0" hidden>)<span class="lang-zh"'
+OPTION = r'(<span class="predict-choice"><span>)'
+FEEDBACK = r'(<p class="predict-feedback \w+" data-option="0" hidden>)<span class="lang-zh"'
 FOLD = r'(<div class="explanation">)'
 
 PLANTED = {
     # links, ids, headings
-    "a link to no file": (r'(<a class="reference internal" href=")[^"#]+', r"\1gone.html",
+    "a link to no file": (r'(<a class="reference internal" href=")[^"]+', r"\1gone.html",
                           "gone.html: no such file"),
-    "an anchor that is nowhere": (r'(<a class="reference internal nav-link" href="#)[^"]+',
+    "an anchor that is nowhere": (r'(<nav id="on-this-page".*?<a href="#)[^"]+',
                                   r"\1nowhere", "no element of that page has the id nowhere"),
     "an id twice": (r"</article>\s*</main>|</main>", r'<i id="main-content"></i></main>',
                     "#main-content: the id stands 2 times"),
@@ -64,7 +64,7 @@ PLANTED = {
     "a script that other pages lack": (r"</body>", "<script>fetch('/')</script></body>",
                                        "runs a script"),
     "a page without the common script": (r"<script defer.*?</script>", "", "lacks a script"),
-    "an element without its script": (r'<script type="module"[^>]*predict.js[^>]*></script>', "",
+    "an element without its script": (r'<script [^>]*predict\.js[^>]*></script>', "",
                                       "no script of its own makes <predict-cell> work"),
     # languages
     "Chinese outside its half": (RECALL, r"\1<p>只有中文</p>", "English readers see: 只有中文"),
@@ -85,11 +85,13 @@ PLANTED = {
     "a half hidden in the file": (r'<span class="lang-zh"', '<span hidden class="lang-zh"',
                                   "is hidden in the file"),
     # predictions
-    "the wrong answer is right": (r'data-right="\d"', 'data-right="9"', "data-right is 9"),
+    "the wrong answer is right": (r'data-response="answer"', 'data-response="d-01234567"',
+                                  "no option is said to be right"),
+    "a prediction under another name": (r'(<predict-cell data-cell=")', r"\1x", "remembered as"),
     "a prediction left out": (r"<predict-cell.*?</predict-cell>", "", "in its source"),
-    "an option left out": (r'<label><input[^>]*value="0".*?</label>', "", "labels with a button"),
-    "an option outside its label": (OPTION, r"\1</label>", "an option says ``"),
-    "an option of other words": (OPTION + r"(<span><span class=\"lang-zh\"[^>]*>)", r"\1\2另",
+    "an option left out": (r'<div class="predict-option".*?</div>', "", "rows for"),
+    "an option outside its row": (OPTION, r"\1</div>", "an option says ``"),
+    "an option of other words": (OPTION + r"(<span class=\"lang-zh\"[^>]*>)", r"\1\2另",
                                  "an option says"),
     "a line of another option": (FEEDBACK, r'\1<span class="lang-zh">不对。<span class="lang-zh"',
                                  "the line of an option says"),
@@ -127,7 +129,8 @@ PLANTED = {
     "another result": (r'(<pre class="card-shown"[^>]*>)', r"\1 9", "its proof recorded"),
     "another claim": (r"(<b><span class=\"lang-zh\"[^>]*>)([^<]*)(.{0,400}?<small>（)", r"\1也\2\3",
                       "the claim"),
-    "a claim left out": (r"<li>(?:(?!<li>).)*?<small>.*?</li>", "", "claims on the page"),
+    "a claim left out": (r'(<section id="recall">.*)<li>(?:(?!<li>).)*?<small>.*?</li>', r"\1",
+                         "claims on the page"),
     # drawings
     "a drawing left out": (r'<figure class="drawing".*?</figure>', "", "on the page,"),
     "a drawing as a file": (RECALL, r'\1<img alt="x" src="../../_static/favicon.svg">',
@@ -172,13 +175,13 @@ OPENING_FAULTS = {
         r'(<section id="you-can-now">.*?<ul.*?)<a class="reference internal"', r"\1<a",
         "each names one section"),
     "a prediction left out": (r"<predict-cell.*?</predict-cell>", "", "in its source"),
-    "a section left out of the sidebar": (
-        r'(<li class="toctree-l1 current.*?)<li class="toctree-l2">.*?</li>', r"\1",
+    "a section left out of the contents": (
+        r'(<li class="chapter current.*?<ul>)<li>.*?</li>', r"\1",
         "below the chapter"),
-    "the chapter folded in the sidebar": (r"<details open[^>]*>", "<details>", "is folded"),
+    "the chapter folded in the contents": (r"<details open[^>]*>", "<details>", "is folded"),
     "a toggle without a name": (
-        r'(<li class="toctree-l1 current.*?<summary>)<span class="visually-hidden">.*?</span><span '
-        r'class="toctree', r'\1<span class="toctree', "has no name"),
+        r'(<li class="chapter current.*?<summary>)<span class="visually-hidden">.*?</span><svg',
+        r"\1<svg", "has no name"),
 }
 
 
@@ -217,8 +220,8 @@ def test_a_sheet_with_few_proofs_is_told(site):
 
 
 @pytest.mark.parametrize(("pattern", "new", "words"), [
-    (r'(<div class="machine">.*?<b>)<a [^>]*>', r"\1<a>", "no box leads to"),
-    (r'(<section id="sections">.*?<tbody>.*?)<tr>.*?</tr>', r"\1", "lacks ["),
+    (r'<a class="machine" href="[^"]*"', '<a class="machine"', "no machine leads to"),
+    (r'(<section id="sections">.*?<ol>)<li>.*?</li>', r"\1", "lacks ["),
 ])
 def test_the_front_page_leads_to_openings_and_sections(site, monkeypatch, pattern, new, words):
     front = site.pages[links.FRONT]

@@ -66,14 +66,14 @@ PLANTED = {
         '<span class="pre">tensor</span> <span class="pre">stride</span></code></td></tr></table>',
         r"\[390 zh\] #f11 code: is cut in a table"),
     "a table that does not scroll": (
-        '<div class="pst-scrollable-table-container" id="f12" style="overflow:hidden scroll; '
+        '<div class="wide-table" id="f12" style="overflow:hidden scroll; '
         'overflow-x:clip; width:90px"><table><tr><td>' + "long&nbsp;" * 20 + "</td></tr></table>"
-        "</div>", r"\[390 zh\] div\.pst-scrollable-table-container#f12: does not scroll"),
+        "</div>", r"\[390 zh\] div\.wide-table#f12: does not scroll"),
     "a table that Tab does not reach": (
-        '<div class="pst-scrollable-table-container" id="f13" style="overflow:auto; width:90px">'
+        '<div class="wide-table" id="f13" style="overflow:auto; width:90px">'
         "<table><tr><td>" + "long&nbsp;" * 20 + "</td></tr></table></div><script>"
         "Object.defineProperty(f13, 'tabIndex', { get: () => -1, set() {} })</script>",
-        r"\[390 zh\] div\.pst-scrollable-table-container#f13: scrolls, and Tab"),
+        r"\[390 zh\] div\.wide-table#f13: scrolls, and Tab"),
     "a small label in the drawing of an opening": (
         '<figure class="drawing" id="f14"><svg width="99" height="20"><text y="15" font-size="7" '
         'style="fill:currentColor">small</text></svg></figure>',

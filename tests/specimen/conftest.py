@@ -24,7 +24,7 @@ PAGES = {
     "explorer": f"{CHAPTER}/stride-explorer.html", "stepper": f"{CHAPTER}/graph-stepper.html",
     "torch graph": f"{CHAPTER}/torch-graph.html", "timeline": f"{CHAPTER}/loader-timeline.html",
     "inspector": f"{CHAPTER}/module-inspector.html",
-    "pipeline": f"{CHAPTER}/pipeline-explorer.html",
+    "pipeline": f"{CHAPTER}/pipeline-explorer.html", "use": "book/how-to-use.html",
 }
 TEMPLATES = ("front", "drill", "opening", "section", "sheet")  # one page of each kind
 

@@ -26,23 +26,24 @@ def test_the_opening_lists_every_section_once_and_the_sheet(soup):
     links = [row.select_one("a")["href"] for row in rows]
     assert links == [f"../../{CHAPTER}/{name}.html" for name in (*SECTIONS, "cheat-sheet")]
     minutes, cards = (cell.get_text() for cell in rows[0].select("td")[1:])
-    assert re.search(r"约 \d+ 分钟.*about \d+ min", minutes)
+    assert re.fullmatch(r"\d+ 分钟（连做题 \d+） · \d+ min \(\d+ with exercises\)", minutes)
+    assert rows[0].select_one(".section-question .lang-en").text.startswith("Can one page hold")
     assert cards == "7"
 
 
-def test_the_sidebar_nests_the_sections_below_the_opening(soup):
+def test_the_contents_nest_the_sections_below_the_opening(soup):
     for name in ("opening", "section"):
-        chapter = soup(name).select_one(".bd-links li.toctree-l1.current.has-children")
-        assert len(chapter.select("li.toctree-l2 > a")) == len(SECTIONS) + 1
+        chapter = soup(name).select_one("#contents li.chapter.current")
+        assert len(chapter.select("details li > a")) == len(SECTIONS) + 1
         assert chapter.select_one("details[open]")
         assert chapter.select_one("summary .visually-hidden").get_text().strip()
 
 
-def test_the_front_page_leads_to_the_opening_by_the_machines_name(soup):
-    box = soup("front").select_one(".machine b a")
+def test_the_front_page_leads_to_the_opening_by_its_machine_and_to_each_section(soup):
+    box = soup("front").select_one("a.machine")
     assert box["href"].endswith(PAGES["opening"])
-    assert box.select_one(".lang-en").text == "Tensors"
-    rows = [row["href"].rpartition("/")[2] for row in soup("front").select("#sections tbody a")]
+    assert box.select_one("b .lang-en").text == "Tensors"
+    rows = [row["href"].rpartition("/")[2] for row in soup("front").select("#sections li a")]
     assert rows == [f"{name}.html" for name in SECTIONS]
 
 
@@ -68,15 +69,21 @@ def test_on_paper_there_are_all_lines_in_one_language_and_no_proofs(page_of, lan
 
 
 @pytest.mark.parametrize(("lang", "heads"), [
-    ("zh", ["准备", "准备", "证明：A1–A2", "证明：B7"]),
-    ("en", ["Set-up", "Set-up", "Proof: A1–A2", "Proof: B7"])])
-def test_the_head_of_a_fold_says_whether_its_cell_checks_lines(page_of, lang, heads):
+    ("zh", ["证明：A1–A2、B7", "准备"]),
+    ("en", ["Proofs: A1–A2, B7", "Set-up"])])
+def test_a_table_has_one_fold_of_proofs_and_what_comes_before_all_stands_last(page_of, lang, heads):
     page = page_of("sheet", lang=lang)
     assert page.locator("details.proof > summary").all_inner_texts() == heads
 
 
 def test_on_screen_the_proofs_are_folded_and_can_be_opened(page_of):
-    proofs = page_of("sheet", lang="en").locator("details.proof")
-    assert not proofs.last.locator("pre").last.is_visible()
-    proofs.last.locator("summary").click()
-    assert proofs.last.locator("pre").last.inner_text().strip() == "3 lines checked"
+    proofs = page_of("sheet", lang="en").locator("details.proof").first
+    assert not proofs.locator("pre").last.is_visible()
+    proofs.locator("summary").click()
+    assert proofs.locator("pre").last.inner_text().strip() == "3 lines checked"
+
+
+@pytest.mark.parametrize(("lang", "columns"), [("zh", "2"), ("en", "2"), ("both", "auto")])
+def test_a_wide_screen_holds_the_sheet_in_two_columns(page_of, lang, columns):
+    sheet = page_of("sheet", lang=lang).locator(".cheat-sheet")
+    assert sheet.evaluate("e => getComputedStyle(e).columnCount") == columns

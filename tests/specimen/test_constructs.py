@@ -1,5 +1,6 @@
 """What the build makes of each construct of a section, in the HTML itself: no browser is needed."""
 
+
 import pytest
 from bs4 import BeautifulSoup
 
@@ -26,7 +27,7 @@ def test_ids_of_headings_come_from_their_english_halves(section):
     headings = section.select("article section > :is(h1, h2, h3)")
     assert [heading.parent["id"] for heading in headings] == [
         "everything-once", "two-predictions", "a-picture-alone", "the-picture", "your-turn",
-        "what-is-wide", "recall"]
+        "what-is-wide", "say-it", "recall"]
     assert texts(headings[0].select(":scope > span")) == ["各有一处", "·", "Everything once"]
 
 
@@ -37,7 +38,7 @@ def test_a_heading_without_text_stands_before_the_next(section):
 
 def test_prose_stands_in_pairs_that_say_their_language(section):
     pairs = section.select(".bi-pair")
-    assert len(pairs) == 10, "nine of the source, and the question that was cut off one"
+    assert len(pairs) == 11, "ten of the source, and the question that was cut off one"
     for pair in pairs:
         halves = pair.find_all(recursive=False)
         assert [half["class"][0] for half in halves] == ["lang-zh", "lang-en"]
@@ -81,19 +82,24 @@ def test_a_complete_cell_holds_its_blank_and_its_solution(section):
 
 def test_the_set_up_cell_is_marked_and_the_notebooks_are_offered(specimen, section):
     assert len(section.select(".cell.tag_setup")) == 1
-    line = section.select_one("article section > h1").find_next_sibling()
+    line = section.select_one(".downloads")
     links = {link["data-variant"]: link["href"] for link in line.select("a[data-variant]")}
     assert list(links) == ["zh", "en", "both"]
     assert all((specimen / PAGES["section"]).parent.joinpath(href).is_file()
                for href in links.values())
 
 
-@pytest.mark.parametrize(("name", "own"), [
-    ("section", {"predict"}), ("explorer", {"stride-explorer", "moved-anchors"}),
-    ("drill", {"drill"}),
-    ("stepper", {"graph-stepper", "predict"}), ("timeline", {"loader-timeline", "predict"}),
-    ("inspector", {"module-inspector"}), ("pipeline", {"pipeline-explorer"}),
-    ("sheet", set())])
-def test_a_page_runs_the_scripts_of_its_own_elements_only(html, name, own):
+@pytest.mark.parametrize(("name", "own", "near"), [
+    ("section", {"predict", "glossary"}, set()),
+    ("explorer", {"moved-anchors"}, {"stride-explorer", "aligned-shapes"}),
+    ("drill", {"drill", "prediction-record"}, set()),
+    ("stepper", {"predict"}, {"graph-stepper"}), ("timeline", {"predict"}, {"loader-timeline"}),
+    ("inspector", set(), {"module-inspector"}), ("pipeline", set(), {"pipeline-explorer"}),
+    ("sheet", set(), set())])
+def test_a_page_runs_the_scripts_of_its_own_elements_only(html, name, own, near):
     modules = html(name).select("head script[type=module]")
-    assert {script["src"].rpartition("/")[2].partition(".")[0] for script in modules} == own
+    later = {name.removeprefix("data-near-") for script in modules for name in script.attrs
+             if name.startswith("data-near-")}
+    assert later == near
+    expected = own | {"near"} if near else own
+    assert {script["src"].rpartition("/")[2].partition(".")[0] for script in modules} == expected

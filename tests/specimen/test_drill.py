@@ -399,6 +399,64 @@ def test_cards_return_on_their_day(visit, drill):
     assert [event["elapsed"] for event in stored(page)] == [None, 2]
 
 
+# ---- on a phone ---------------------------------------------------------------------------------
+
+HELD = """() => [...document.querySelectorAll('card-drill .highlight pre')].map((pre) => {
+  pre.closest('details')?.setAttribute('open', '');
+  const line = pre.querySelector('.line');
+  return [pre.scrollWidth > pre.clientWidth, line ? getComputedStyle(line).display : null];
+})"""
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_code_wraps_on_a_phone(drill, width):
+    page = drill(viewport={"width": width, "height": 800})
+    start(page)
+    to_scored(page)
+    to_answer(page)
+    held = page.evaluate(HELD)
+    assert "block" in [display for _, display in held], "the proof has long lines"
+    assert not any(scrolls for scrolls, _ in held), held
+
+
+def test_on_a_phone_nothing_but_the_card_stands_below_the_title(drill):
+    page = drill(viewport={"width": 390, "height": 800})
+    later = [page.locator("prediction-record"), page.locator("article h2:not(.drill-heading)").last]
+    assert all(part.is_visible() for part in later)
+    start(page)
+    assert not any(part.is_visible() for part in later)
+    to_answer(page)
+    assert not any(part.is_visible() for part in later)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    assert all(part.is_visible() for part in later)
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.locator(".drill-header button").click()
+    assert all(part.is_visible() for part in later)
+
+
+def test_a_narrow_screen_shows_no_keys(drill):
+    page = drill()
+    start(page)
+    key = page.locator("card-drill kbd").first
+    assert key.is_visible()
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert not key.is_visible()
+
+
+def test_the_lines_of_an_option_begin_at_one_edge(drill):
+    page = drill(lang="both")
+    start(page)
+    to_scored(page)
+    lefts = page.locator(".drill-option-output").first.evaluate("""(code) => {
+      code.textContent = '[0.0]\\n[1.0]';
+      const words = document.createRange();
+      words.selectNodeContents(code);
+      return [...words.getClientRects()].filter(({ width }) => width).map(({ left }) => left);
+    }""")
+    assert len(lefts) == 2
+    assert lefts[0] == lefts[1]
+
+
 # ---- nothing is lost, nothing counts twice ------------------------------------------------------
 
 def test_a_reload_in_mid_card_keeps_what_was_graded_and_asks_the_same_card(drill):
@@ -601,13 +659,17 @@ def test_a_card_of_a_later_edition_is_kept_and_named(practised):
 FAULTS = {
     "cut short": (lambda text: text[:-30], "not JSON"),
     "of another program": (lambda _: '{"cards": []}', "not a progress file of this book"),
-    "of a later version": (lambda text: text.replace('"schema": 1', '"schema": 2'), "newer"),
+    "of a later version": (lambda text: text.replace('"schema": 2', '"schema": 3'), "newer"),
     "with a broken field": (lambda text: text.replace('"grade":', '"grade":"x","was":', 1),
                             'review 1 .*: grade is "x", expected'),
     "with a field too many": (lambda text: text.replace('"mode":', '"more":1,"mode":', 1),
                               '"more" is unknown'),
     "with a contradiction": (lambda text: text.replace('"button":3', '"button":2'),
-                             "two different reviews"),
+                             "two different records"),
+    "with a broken mark": (lambda text: text.replace('"marks": [', '"marks": [{"kind": "dream"}'),
+                           "mark 1: id is missing"),
+    "without its marks": (lambda text: text.replace('"marks"', '"remarks"'),
+                          "no list called marks"),
     "with markup": (lambda text: text.replace('"mode":"page"', '"mode":"<img src=x>"'),
                     "<img src=x>"),
 }
@@ -625,6 +687,82 @@ def test_a_file_is_refused_in_one_line_and_changes_nothing(practised, fault):
     assert export(practised) == before
     practised.locator("[data-set-lang=zh]").click()
     assert notice(practised).inner_text().startswith("没有导入，进度未变：")
+
+
+# ---- an older edition of the book ---------------------------------------------------------------
+
+OLD_TAB = """(events) => new Promise((resolve, reject) => {
+  const request = indexedDB.open('pytorch-inside-out', 1);
+  request.onupgradeneeded = () => {
+    const db = request.result;
+    db.createObjectStore('events', { keyPath: 'id' }).createIndex('card', 'card');
+    db.createObjectStore('settings');
+  };
+  request.onerror = () => reject(request.error);
+  request.onsuccess = () => {
+    window.old = request.result;
+    window.old.onversionchange = () => window.old.close();  // as that edition does
+    const tx = window.old.transaction(['events', 'settings'], 'readwrite');
+    for (const event of events) tx.objectStore('events').add(event);
+    tx.objectStore('settings').put('00000000-0000-4000-8000-00000000000d', 'device');
+    tx.oncomplete = () => resolve();
+  };
+})"""
+MARK = {"kind": "read", "page": "chapters/01-tensors/section"}
+ADD_MARK = "mark => document.querySelector('card-drill').session.store.mark(mark)"
+MARKS = "document.querySelector('card-drill').session.store.marks()"
+
+
+@pytest.fixture
+def old_tab(visit, practised):
+    """A tab of the edition that stored no marks, with three reviews, and its visitor."""
+    events = stored(practised)
+    visitor = visit()
+    tab = visitor.open("_static/drill-cards.json")  # no script of this edition runs there
+    tab.evaluate(OLD_TAB, events)
+    return visitor, tab, events
+
+
+def test_what_an_older_edition_stored_is_kept_also_with_its_tab_still_open(old_tab, drill):
+    visitor, tab, events = old_tab
+    page = drill(visitor=visitor)
+    assert stored(page) == events
+    assert numbers(page)[2] == 3
+    made = page.evaluate(ADD_MARK, MARK)
+    assert made["device"].endswith("d")  # this browser keeps its name
+    assert page.evaluate(MARKS) == [made]
+    assert "InvalidStateError" in tab.evaluate(
+        "() => { try { old.transaction('events'); } catch (error) { return error.name; } }")
+    page.reload()
+    page.locator(".drill-numbers").wait_for()
+    assert page.evaluate(MARKS) == [made]
+    assert stored(page) == events
+
+
+def test_a_file_of_an_older_edition_is_taken(practised, drill):
+    content = json.loads(export(practised))
+    old = {"format": content["format"], "schema": 1, "events": content["events"]}
+    other = drill()
+    open_files(other)
+    assert import_text(other, json.dumps(old)) == "The file holds 3 reviews, 3 new."
+    assert export(other) == export(practised)
+
+
+def test_marks_go_with_the_progress_file_and_reach_other_tabs(visit, drill):
+    visitor = visit()
+    left, right = drill(visitor=visitor), drill(visitor=visitor)
+    left.evaluate(ADD_MARK, MARK)
+    for page in (left, right):
+        page.reload() if page is left else None
+        open_files(page)
+        expect(page.locator(".drill-start")).to_contain_text("0 reviews and 1 mark from reading")
+    text = export(right)
+    Draft202012Validator(SCHEMA).validate(json.loads(text))
+    other = drill()
+    open_files(other)
+    assert import_text(other, text) == ("The file holds 0 reviews, 0 new. "
+                                        "It also holds 1 mark from reading, 1 new.")
+    assert export(other) == text
 
 
 # ---- the page -----------------------------------------------------------------------------------

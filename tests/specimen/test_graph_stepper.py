@@ -38,7 +38,7 @@ def opened(page_of):
     """Open the stepper's page, its prediction skipped: it stands in the explanation."""
     def make(lang="en", reduced_motion="reduce", **options):
         page = page_of("stepper", lang, reduced_motion=reduced_motion, **options)
-        page.locator("predict-cell form [type=button]").click()
+        page.locator("predict-cell .predict-skip").click()
         return page
     return make
 
@@ -568,8 +568,8 @@ LIVE = """async (url) => {
 
 def test_in_a_live_notebook_kernel_and_page_follow_each_other(opened):
     page = opened()
-    src = page.locator("script[src*='graph-stepper']").first
-    page.evaluate(LIVE, src.evaluate("node => node.src"))
+    page.evaluate(LIVE, page.locator("script[data-near-graph-stepper]").evaluate(
+        "node => new URL(node.dataset.nearGraphStepper, document.baseURI).href"))
     live = page.locator("article > div > graph-stepper").first
     assert live.locator("output").inner_text() == "2 / 34"
     live.locator("[data-go=next]").focus()

@@ -1,6 +1,8 @@
-"""What is wide scrolls inside itself on a phone; a printed page holds what is folded away."""
+"""The bar and the contents, what is wide on a phone, and what a printed page holds."""
 
 import pytest
+
+from tests.helpers.languages import CHINESE
 
 pytestmark = pytest.mark.browser
 
@@ -9,8 +11,8 @@ MODES = ("zh", "en", "both")
 
 # The specimen's wide things: how each overflows, whether it scrolls, and whether Tab reaches it.
 WIDE = """() => Object.fromEntries(Object.entries({
-  code: '.cell_input pre', formula: '.math .katex-html', output: '.cell_output > .output',
-  table: '.pst-scrollable-table-container',
+  code: '.cell_input pre', formula: '.math .katex-display', output: '.cell_output > .output',
+  table: '.wide-table',
 }).map(([name, selector]) => {
   const shown = [...document.querySelectorAll(`article ${selector}`)].filter(
     (box) => box.scrollWidth > box.clientWidth + 1 && box.checkVisibility());
@@ -25,7 +27,7 @@ CUT = """() => [...document.querySelectorAll('article :is(td, th) code')].filter
   const one = code.textContent.length * parseFloat(getComputedStyle(code).fontSize) * 0.63;
   return lines.size > 1 && one < 290;
 }).map((code) => code.textContent)"""
-REACHED = """() => [...document.querySelectorAll('article .pst-scrollable-table-container')]
+REACHED = """() => [...document.querySelectorAll('article .wide-table')]
   .every((box) => (box.tabIndex === 0) === (box.scrollWidth > box.clientWidth))"""
 
 
@@ -34,14 +36,14 @@ def test_what_is_wide_scrolls_inside_itself(page_of, open_all):
     open_all(page)
     for mode in MODES:
         page.locator(f"[data-set-lang={mode}]").click()
-        page.wait_for_function(REACHED)  # the theme looks a bit later
+        page.wait_for_function(REACHED)  # the observer looks a frame later
         wide = page.evaluate(WIDE)
         tables = 2 if mode == "both" else 1
-        assert wide["code"], mode
+        assert not wide["code"], mode
         assert len(wide["table"]) == tables, (mode, wide)
         assert all(overflow == "auto" and scrolled for found in wide.values()
                    for overflow, scrolled, _ in found), (mode, wide)
-        assert all(by_keyboard for found in (wide["code"], wide["table"])
+        assert all(by_keyboard for found in (wide["table"],)
                    for *_, by_keyboard in found), (mode, wide)
         assert page.evaluate(CUT) == [], mode
         assert page.evaluate("[innerWidth, document.documentElement.scrollWidth]") == [390, 390]
@@ -59,7 +61,7 @@ def test_the_switch_and_the_menus_can_be_reached_on_a_phone(page_of, template):
     page = page_of(template, viewport=PHONE)
     for width in (390, 320):
         page.set_viewport_size({"width": width, "height": 800})
-        buttons = page.locator(".bd-header-article button").locator("visible=true").all()
+        buttons = page.locator(".site-header button").locator("visible=true").all()
         assert len(buttons) >= 5
         for button in buttons:
             box = button.bounding_box()
@@ -67,15 +69,90 @@ def test_the_switch_and_the_menus_can_be_reached_on_a_phone(page_of, template):
             assert box["x"] + box["width"] <= width
             assert min(box["width"], box["height"]) >= 24
         assert page.evaluate("document.documentElement.scrollWidth") == width
-    page.locator(".primary-toggle").click()
-    assert page.locator("dialog[open] a.reference").first.is_visible()
+    page.locator(".contents-button").click()
+    assert page.locator("dialog[open] #contents a").first.is_visible()
+
+
+@pytest.mark.parametrize("lang", MODES)
+def test_no_page_is_wider_than_a_phone(page_of, template, lang):
+    page = page_of(template, lang=lang, viewport=PHONE)
+    wider = []
+    for width in (320, 344, 360, 375):
+        page.set_viewport_size({"width": width, "height": 800})
+        wider.append((width, page.evaluate("document.documentElement.scrollWidth")))
+    assert all(width == found for width, found in wider), wider
+
+
+HANGING = """(e, spaces) => {
+  e.textContent = `${' '.repeat(spaces)}long(${'name, '.repeat(12)})`;
+  e.style.setProperty('--in', spaces);
+  const word = document.createRange(), all = document.createRange();
+  word.setStart(e.firstChild, spaces);
+  word.setEnd(e.firstChild, spaces + 1);
+  all.selectNodeContents(e);
+  const left = e.getBoundingClientRect().left, rows = [...all.getClientRects()];
+  const { left: begins, width } = word.getBoundingClientRect();
+  return [(begins - left) / width, (rows.at(-1).left - left) / width, rows.length];
+}"""
+OPEN = "document.querySelectorAll('.card details').forEach((fold) => { fold.open = true; })"
+SIDEWAYS = """(selector) => [...document.querySelectorAll(selector)].filter(
+  (pre) => pre.scrollWidth > pre.clientWidth).map((pre) => pre.textContent)"""
+
+
+@pytest.mark.parametrize("place", [".cell_input", ".card"])
+def test_a_long_line_of_code_hangs_on_a_phone_and_stands_whole_on_a_desk(page_of, place):
+    page = page_of("section", lang="en", viewport=PHONE)
+    page.evaluate(OPEN)
+    line = page.locator(f"{place} .line").locator("visible=true").first
+    for spaces in (4, 12):
+        indent, hang, rows = line.evaluate(HANGING, spaces)
+        assert rows > 1
+        assert [round(indent, 1), round(hang, 1)] == [spaces, spaces + 2]
+    page.set_viewport_size({"width": 1280, "height": 800})
+    assert line.evaluate("e => getComputedStyle(e).display") == "inline"
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_code_of_cards_is_read_without_scrolling_on_a_phone(page_of, width):
+    page = page_of("section", lang="en", viewport={"width": width, "height": 800})
+    page.evaluate(OPEN)
+    assert page.locator(".card .highlight pre").count() > 7
+    assert page.evaluate(SIDEWAYS, ".card .highlight pre") == []
+
+
+def test_side_by_side_the_line_above_a_title_stands_in_its_columns(page_of):
+    page = page_of("section", lang="both", viewport={"width": 1800, "height": 900})
+    left = "e => e.getBoundingClientRect().left"
+    for lang in ("zh", "en"):
+        of_line, of_title = (page.locator(f"{part} > .lang-{lang}").first.evaluate(left)
+                             for part in (".kicker", "article h1"))
+        assert abs(of_line - of_title) < 1, lang
+    style = "e => [getComputedStyle(e).color, getComputedStyle(e).fontWeight]"
+    assert page.locator("h1 > .lang-zh").evaluate(style) == page.locator(
+        "h1 > .lang-en").evaluate(style)
+    assert page.locator("#on-this-page").is_visible()
+
+
+@pytest.mark.parametrize("lang", ["zh", "en"])
+def test_buttons_without_words_are_named_in_the_language_that_is_read(page_of, lang):
+    page = page_of("section", lang=lang)
+    names = page.locator(".theme-button, .contents-button, .copy, #contents").evaluate_all(
+        "all => all.map((e) => e.ariaLabel)")
+    assert len(names) > 5
+    assert [name for name in names if bool(CHINESE.search(name)) != (lang == "zh")] == []
+
+
+def test_tab_does_not_stop_at_the_links_of_headings(page_of):
+    links = page_of("section", lang="en").locator(".headerlink")
+    assert set(links.evaluate_all("all => all.map((e) => e.tabIndex)")) == {-1}
 
 
 def test_print_opens_what_is_folded_shows_outputs_and_hides_forms(page_of):
     page = page_of("section", lang="en")
     page.emulate_media(media="print")
     folds, closed = page.evaluate("""() => {
-      const folds = [...document.querySelectorAll('article details')];
+      const folds = [...document.querySelectorAll('article details')]
+        .filter((fold) => fold.checkVisibility()); // not those of the other language
       return [folds.length, folds
         .filter((fold) => ![...fold.children].slice(1).some((child) => child.checkVisibility(
           { contentVisibilityAuto: true }) && child.getBoundingClientRect().height > 0))

@@ -56,7 +56,7 @@ def opened(page_of):
     """Open the timeline's page, its prediction skipped: what follows one is hidden until then."""
     def make(lang="en", **options):
         page = page_of("timeline", lang, reduced_motion="reduce", **options)
-        page.locator("predict-cell form [type=button]").click()
+        page.locator("predict-cell .predict-skip").click()
         return page
     return make
 

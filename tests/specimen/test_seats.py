@@ -25,11 +25,20 @@ FIND = """async () => ({
   hover: document.querySelectorAll(':hover').length > 0,
 })"""
 
+STORE_MADE = """() => indexedDB.databases().then((all) => all.some(
+  ({ name, version }) => name === "pytorch-inside-out" && version > 0))"""
+
+
+def found(page):
+    """What is there once the page has made its store, which it does after it is shown."""
+    page.wait_for_function(STORE_MADE)
+    return page.evaluate(FIND)
+
 
 def test_the_next_reader_finds_nothing_of_the_one_before(visit):
     reader = visit()
     page = reader.open(PAGES["section"])
-    as_new = page.evaluate(FIND)
+    as_new = found(page)
     page.evaluate(LEAVE)
     page.set_viewport_size({"width": 400, "height": 500})
     page.locator("article h1").hover()
@@ -38,7 +47,7 @@ def test_the_next_reader_finds_nothing_of_the_one_before(visit):
     left = page.evaluate(FIND) | {"hover": True}  # paper may have moved the heading away
     assert [key for key in as_new if left[key] == as_new[key]] == [], "no trace was left"
     assert reader.seat.clean()
-    assert reader.open(PAGES["section"]).evaluate(FIND) == as_new
+    assert found(reader.open(PAGES["section"])) == as_new
 
 
 def test_where_a_clock_was_stopped_nobody_sits_next(visit):

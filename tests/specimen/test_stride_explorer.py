@@ -1,8 +1,12 @@
 """The stride explorer on its page: by keyboard, with the addresses that torch gives."""
 
+import re
+
 import pytest
 import torch
+from playwright.sync_api import expect
 
+from inside.widgets.aligned_shapes import ESM as ALIGNED
 from inside.widgets.stride_explorer import ESM
 from inside.widgets.web_module import joined_module
 from tests.helpers.axe import violations
@@ -18,7 +22,20 @@ STEPS = ".se-steps button"
 def page(page_of, request):
     """The page in English, or in the languages that `in_each_language` asks for."""
     lang = getattr(request, "param", "en")
-    page = page_of("explorer", lang)
+    return alone(page_of("explorer", lang), lang, "aligned-shapes")
+
+
+@pytest.fixture
+def aligner(page_of, request):
+    """The page with the shapes that are aligned, in a language or in English."""
+    lang = getattr(request, "param", "en")
+    return alone(page_of("explorer", lang), lang, "stride-explorer")
+
+
+def alone(page, lang, other):
+    """The page without its other widget, which has the same parts."""
+    page.locator(other).evaluate("other => other.remove()")
+    page.locator(":is(stride-explorer, aligned-shapes) .w-frame").wait_for()
     page.lang = lang
     return page
 
@@ -125,17 +142,17 @@ def test_bad_input_is_explained_and_the_last_good_view_stays(page, tab_to, field
 # ---- chains ------------------------------------------------------------------------------------
 
 def test_every_preset_shows_the_addresses_of_its_own_code(page, tab_to):
-    codes = page.locator(".se-presets code").all_inner_texts()
+    codes = page.locator(".w-presets code").all_inner_texts()
     assert len(codes) == 8
     for code in codes:
-        tab_to(page, "stride-explorer .se-presets button")
+        tab_to(page, "stride-explorer .w-presets button")
         assert page.evaluate("document.activeElement.querySelector('code').textContent") == code
         page.keyboard.press("Enter")
         t = eval(code, {"x": torch.arange(12)})
         storage = torch.arange(t.untyped_storage().nbytes() // 8)
         expected = storage.as_strided(t.shape, t.stride(), t.storage_offset())
         assert addresses(page) == expected.flatten().tolist()
-        assert page.locator(".se-presets [aria-pressed=true] code").inner_text() == code
+        assert page.locator(".w-presets [aria-pressed=true] code").inner_text() == code
         assert page.locator(CHAIN).input_value() == code
 
 
@@ -311,6 +328,149 @@ def test_the_size_in_bytes_follows_the_element_size(page, tab_to):
         assert page.locator(".se-strip [role=option]").count() == itemsize
 
 
+# ---- shapes aligned for broadcasting -----------------------------------------------------------
+
+aligner_in_each_language = pytest.mark.parametrize("aligner", ["zh", "en"], indirect=True)
+
+
+def aligned(page):
+    """The table as rows of its words: one for each tensor, the last for the result."""
+    rows = page.locator(".as-aligned :is(tbody, tfoot) tr").all()
+    return [[" ".join(text.split()) for text in row.locator("th, td").all_inner_texts()]
+            for row in rows]
+
+
+def costs(page):
+    """Per tensor: its strides, those after `expand`, bytes to read, what backward sums over."""
+    rows = [row.locator("td").all_inner_texts() for row in page.locator(".as-costs tbody tr").all()]
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def outcome(page):
+    return page.locator("aligned-shapes [role=status]").inner_text()
+
+
+def type_shapes(page, tab_to, *texts):
+    for k, text in enumerate(texts):
+        tab_to(page, f"aligned-shapes [name=operand{k}]")
+        type_over(page, text)
+
+
+def test_aligned_shapes_show_each_dimension_and_its_part_in_words(aligner):
+    assert aligned(aligner) == [["a (3, 1)", "3 sets the size", "1 → 4 stretched"],
+                                ["b (4,)", "(1) → 3 missing, stretched", "4 sets the size"],
+                                ["result (3, 4)", "3", "4"]]
+    assert aligner.locator(".as-verdicts li").all_inner_texts() == [
+        "dim=0 stretched from missing: b lacks it, counts as 1 and goes to 3",
+        "dim=1 stretched: a goes from 1 to 4"]
+    assert "(3, 4): 12 elements, 48 bytes" in outcome(aligner)
+    assert costs(aligner) == [
+        ["(1, 1)", "(1, 0)", "12 (3 × 4), each element used 4 times", "dim=1, leaving (3, 1)"],
+        ["(1,)", "(0, 1)", "16 (4 × 4), each element used 3 times", "dim=0, leaving (4,)"]]
+
+
+@pytest.mark.parametrize("shapes", [
+    [(1024, 1), (1024,)], [(2, 1, 4), (3, 1)], [(), (2, 3)], [(0,), (1,)],
+    [(5, 1, 1), (3, 1), (4,)], [(2, 1), (2, 1)],
+])
+def test_shapes_typed_by_keyboard_are_broadcast_as_by_torch(aligner, tab_to, shapes):
+    type_shapes(aligner, tab_to, *map(str, shapes))
+    expanded = torch.broadcast_tensors(*map(torch.empty, shapes))
+    assert aligned(aligner)[-1][0] == f"result {tuple(expanded[0].shape)}"
+    assert [fact[1] for fact in costs(aligner)] == [str(t.stride()) for t in expanded]
+    for shape, fact in zip(shapes, costs(aligner), strict=True):
+        dims = [int(d) for d in re.findall(r"dim=(\d)", fact[3])]
+        grad = torch.ones(expanded[0].shape)
+        summed = grad.sum(dims, keepdim=True).reshape(shape) if dims else grad
+        assert torch.equal(summed, grad.sum_to_size(shape))
+    attribute = aligner.locator("aligned-shapes").get_attribute("shapes")
+    assert attribute == " | ".join(map(str, shapes))
+
+
+@aligner_in_each_language
+@pytest.mark.parametrize(("shapes", "note"), [
+    ([(3, 4), (3,)], ""), ([(0, 2), (3, 2)], ""), ([(2,), (3,), (5, 1)], r"\ba\b.*\bb\b"),
+    ([(2, 1), (1, 3), (5, 2, 4)], r"tensor b.*\bc\b"),
+])
+def test_shapes_that_conflict_show_the_error_of_torch(aligner, tab_to, shapes, note):
+    type_shapes(aligner, tab_to, *map(str, shapes))
+    with pytest.raises(RuntimeError) as error:
+        torch.broadcast_tensors(*map(torch.empty, shapes))
+    said = outcome(aligner)
+    assert str(error.value) in said
+    assert bool(CHINESE.search(said)) == (aligner.lang == "zh")
+    after = said.partition(str(error.value))[2]
+    assert bool(after) == bool(note), "whom torch means is said where it is not the fields' a and b"
+    assert re.search(note, after)
+    verdicts = " ".join(aligner.locator(".as-verdicts li").all_inner_texts())
+    assert ("冲突" if aligner.lang == "zh" else "conflict") in verdicts
+    assert aligner.locator(".as-costs table").count() == 0
+    assert not stale(aligner)
+
+
+@aligner_in_each_language
+@pytest.mark.parametrize(("k", "text"), [
+    (0, "3,,1"), (1, ""), (1, "-4"), (2, "three"), (0, "1 1 1 1 1 1 1"),
+    (0, "999999999 99999999 1"),
+])
+def test_a_bad_shape_is_explained_and_the_last_good_shapes_stay(aligner, tab_to, k, text):
+    before = aligned(aligner)
+    tab_to(aligner, f"aligned-shapes [name=operand{k}]")
+    paste_over(aligner, text)
+    complaint(aligner)
+    assert aligned(aligner) == before
+    assert stale(aligner)
+    assert focused(aligner, "aria-invalid") == "true"
+    assert focused(aligner, "aria-describedby") == (
+        aligner.get_by_role("alert").get_attribute("id"))
+    paste_over(aligner, "1")
+    assert not stale(aligner)
+
+
+def test_every_ready_made_pair_can_be_chosen_by_keyboard(aligner, tab_to):
+    texts = aligner.locator(".w-presets code").all_inner_texts()
+    assert len(texts) == 7
+    for text in texts:
+        tab_to(aligner, "aligned-shapes .w-presets button")
+        aligner.keyboard.press("Enter")
+        assert aligner.locator("aligned-shapes").get_attribute("shapes") == text
+        assert aligner.locator(".w-presets [aria-pressed=true] code").inner_text() == text
+
+
+def test_the_attributes_can_be_set_and_bytes_follow_the_element_size(aligner):
+    element = aligner.locator("aligned-shapes")
+    element.evaluate("e => e.setAttribute('shapes', '(5,) | ()')")
+    expect(aligner.locator(".as-aligned tfoot")).to_contain_text("(5,)")
+    aligner.locator("[name=itemsize]").select_option("8")
+    assert [fact[2] for fact in costs(aligner)] == [
+        "40 (5 × 8), each element used once", "8 (1 × 8), each element used 5 times"]
+    assert element.get_attribute("itemsize") == "8"
+
+
+@aligner_in_each_language
+def test_the_aligner_speaks_the_language_of_the_page(aligner):
+    def words():
+        label = aligner.locator("aligned-shapes .w-frame").get_attribute("aria-label")
+        return label, aligner.locator("aligned-shapes .w-picture").inner_text()
+
+    assert {bool(CHINESE.search(text)) for text in words()} == {aligner.lang == "zh"}
+    aligner.get_by_role("button", name="English" if aligner.lang == "zh" else "中文").click()
+    assert {bool(CHINESE.search(text)) for text in words()} == {aligner.lang != "zh"}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("shapes", [
+    "(3, 1) | (4,)", "(3, 4) | (3,)", "() | ()", "(2, 1, 3, 1, 2, 1) | (6,) | (1, 4, 1)",
+])
+def test_axe_finds_nothing_whatever_is_aligned(page_of, scheme, shapes):
+    page = page_of("explorer", "en", viewport={"width": 390, "height": 800}, color_scheme=scheme,
+                   reduced_motion="reduce")
+    page.locator("aligned-shapes").evaluate(
+        "(e, shapes) => e.setAttribute('shapes', shapes)", shapes)
+    assert violations(page, "aligned-shapes", at_least=10) == []
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
 # ---- languages, themes, notebooks --------------------------------------------------------------
 
 @in_each_language
@@ -338,8 +498,11 @@ def test_axe_finds_nothing_whatever_is_typed(page_of, scheme, text):
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
+VIEW = """
+const traits = { shape: [3, 4], strides: [4, 1], offset: 0, size: 12, chain: "", itemsize: 2 };"""
+SHAPES = """
+const traits = { shapes: "(2, 1) | (3,)", itemsize: 2 };"""
 MODEL = """
-const traits = { shape: [3, 4], strides: [4, 1], offset: 0, size: 12, chain: "", itemsize: 2 };
 const heard = {};
 globalThis.model = { traits, saved: 0,
   get: (name) => traits[name], save_changes: () => { model.saved++; },
@@ -355,7 +518,7 @@ globalThis.leave = render({ model, el: document.body });
 
 def test_the_joined_module_follows_a_notebook_in_both_directions(visit):
     page = visit().context.new_page()
-    page.add_script_tag(content=joined_module(ESM) + MODEL, type="module")
+    page.add_script_tag(content=joined_module(ESM) + VIEW + MODEL, type="module")
     assert addresses(page) == list(range(12))
     assert page.locator("[name=itemsize]").input_value() == "2"
     page.locator(CHAIN).fill("x.view(3, 4).t()[1:]")
@@ -372,3 +535,16 @@ def test_the_joined_module_follows_a_notebook_in_both_directions(visit):
     page.evaluate("leave()")
     page.evaluate("model.set('offset', 0)")
     assert addresses(page) == [1, 4]
+
+
+def test_the_joined_module_aligns_shapes_of_a_notebook_in_both_directions(visit):
+    page = visit().context.new_page()
+    page.add_script_tag(content=joined_module(ALIGNED) + SHAPES + MODEL, type="module")
+    assert aligned(page)[-1][1:] == ["2", "3"]
+    page.locator("[name=operand1]").fill("(2, 5)")
+    assert page.evaluate("model.traits") == {
+        "shapes": "(2, 1) | (2, 5)", "itemsize": 2}
+    assert page.evaluate("model.saved") == 1
+    page.evaluate("model.set('shapes', '(7,) | ()')")
+    expect(page.locator(".as-aligned tfoot")).to_contain_text("(7,)")
+    assert page.evaluate("model.saved") == 1

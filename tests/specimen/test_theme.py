@@ -3,6 +3,7 @@
 import pytest
 
 from tests.helpers.contrast import colour, contrast, faded, luminance, over
+from tests.specimen.conftest import PAGES
 
 pytestmark = pytest.mark.browser
 
@@ -39,17 +40,32 @@ def test_the_page_follows_the_system_theme(page_of):
     assert followed == [True, False, True]
 
 
-def test_the_theme_button_works_and_is_remembered(page_of):
-    page = page_of("section", color_scheme="light")
-    button = page.locator(".theme-switch-button:visible")
-    for _ in range(3):
+STATE = "[document.documentElement.dataset.mode, document.documentElement.dataset.theme]"
+
+
+def test_the_theme_button_goes_round_and_says_where_it_is(page_of):
+    page = page_of("section", color_scheme="dark")
+    button, seen = page.locator(".theme-button"), []
+    for _ in range(4):
+        name = button.get_attribute("aria-label").rpartition(": ")[2]
+        seen.append((*page.evaluate(STATE), name))
         button.click()
-        if page.evaluate("document.documentElement.dataset.theme") == "dark":
-            break
+    system = ("auto", "dark", "as the system")
+    assert seen == [system, ("light", "light", "light"), ("dark", "dark", "dark"), system]
+
+
+def test_the_theme_is_remembered_and_another_tab_follows(visit):
+    visitor = visit(color_scheme="light")
+    page, other = visitor.open(PAGES["section"]), visitor.open(PAGES["drill"])
+    for _ in range(2):
+        page.locator(".theme-button").click()
     assert is_dark(page)
+    other.wait_for_function("document.documentElement.dataset.theme === 'dark'")
     page.reload()
     assert is_dark(page)
     assert page.evaluate("atBody.theme") == "dark"
+    kept = page.evaluate("[localStorage.getItem('mode'), localStorage.getItem('theme')]")
+    assert kept == ["dark", "dark"]
 
 
 @pytest.mark.parametrize("name", ["section", "opening"])

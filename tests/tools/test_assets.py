@@ -1,6 +1,7 @@
 """What all pages share is one style and one script, in the order the pages had them."""
 
 import re
+import subprocess
 
 import pytest
 
@@ -8,21 +9,16 @@ from book.pipeline.finish.join import join as join_folder
 
 HEAD = """<head>
 <link rel="stylesheet" href="{at}_static/base.css?v=1" />
-<link rel="stylesheet" href="{at}_static/pygments.css" />
 {more}<link rel="stylesheet" href="{at}_static/book.css" />
 <script src="{at}_static/options.js?v=2"></script>
 <script type="module" src="{at}_static/widget.js"></script>
 <script defer="defer" src="{at}_static/switch.js"></script>
 </head><pre><span class="k">def</span> <span class="n">f</span></pre><i class="n">n</i>"""
 FILES = {
-    "base.css": '@import "part.css"; p { color: red }', "part.css": "b { src: url(a/i.woff2) }",
-    "a/i.woff2": "font", "book.css": "p { color: blue }", "maths.css": "i { color: green }",
-    "pygments.css": 'html[data-theme="light"] .highlight { color: #080808 }\n'
-                    'html[data-theme="light"] .highlight .k { color: #630 }\n'
-                    'html[data-theme="light"] .highlight .n { color: #080808 }\n'
-                    'html[data-theme="dark"] .highlight { color: #f8f8f2 }\n'
-                    'html[data-theme="dark"] .highlight .n { color: #f8f8f2 }\n',
-    "options.js": "const DOCUMENTATION_OPTIONS = {}", "switch.js": "start(DOCUMENTATION_OPTIONS)",
+    "base.css": '@import "part.css"; p { color: red }', "part.css": "b { src: url(./i.woff2) }",
+    "i.woff2": "font", "book.css": "p { color: blue } .highlight :is(.k, .s1) { color: red }",
+    "maths.css": "i { color: green }",
+    "options.js": "const e = 1; window.options = e", "switch.js": "const e = 2; start(options, e)",
     "widget.js": "",
 }
 
@@ -68,7 +64,14 @@ def test_rules_and_scripts_keep_their_order_and_fonts_are_found(site):
     font = re.search(r"url\(\"?([^)\"]+)", css)[1]
     assert (site / "_static" / font).read_text() == "font"
     script = (site / "_static" / "all-pages.js").read_text()
-    assert script.index("const DOCUMENTATION_OPTIONS") < script.index("start(")
+    assert script.index("window.options") < script.index("start(")
+
+
+def test_scripts_may_declare_the_same_name(site):
+    join(site)
+    script = (site / "_static" / "all-pages.js").read_text()
+    run = f"globalThis.window = globalThis; const start = (...all) => console.log(...all); {script}"
+    assert subprocess.check_output(["node", "-e", run], text=True) == "1 2\n"
 
 
 def test_an_address_changes_with_the_content(site):

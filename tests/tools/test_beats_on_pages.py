@@ -108,9 +108,8 @@ def test_the_cell_that_checks_shows_its_output(page):
     assert ["twice is right"] in [blocks(cell)[1:] for cell in cells]
 
 
-def test_links_under_the_title_lead_to_each_variant_of_the_notebook(site, page):
-    line = page.h1.find_next_sibling()
-    assert line["class"] == ["downloads"]
+def test_links_lead_to_each_variant_of_the_notebook(site, page):
+    line = page.select_one("article > section > .downloads, .downloads")
     links = {link["data-variant"]: link["href"] for link in line.select("a[data-variant]")}
     assert list(links) == list(downloads.VARIANTS)
     code = {link["href"] for link in line.select("a:not([data-variant])")}
@@ -126,25 +125,23 @@ def test_links_under_the_title_lead_to_each_variant_of_the_notebook(site, page):
 def test_the_exercises_stand_under_their_heading_before_its_parts(page):
     section = page.find(id="exercises")
     assert [child.name for child in section.find_all(recursive=False)] == [
-        "h2", "ol", "p", "p", "section"]
-    items = section.select("ol.exercises > li")
-    assert len(items) == 3
+        "h2", "div", "ol", "section"]
+    rows = section.select(".exercises tbody tr")
+    assert len(rows) == 3
     for exercise in faded.read(EXERCISES / "exercises.yaml").functions:
         place = ["worked", "blanks", "tests"].index(exercise.form)
-        for lang in ("zh", "en"):
-            text = items[place].select_one(f".lang-{lang}").get_text()
-            assert exercise.name in text
-    assert "run python3 check_scalar.py" in section.find_all("p")[0].get_text()
+        assert exercise.name in [code.get_text() for code in rows[place].select("td code")]
+    put, check, _ = section.select(".exercise-steps > li .lang-en")
+    assert put.get_text().startswith("Download check_scalar.py and the file you write")
+    assert "run python3 check_scalar.py" in check.get_text()
 
 
-def test_each_step_links_its_file_and_none_the_solution(page):
-    names = {0: ["pytorch_deep_dive_blanks.py"], 1: ["pytorch_deep_dive_blanks.py"],
-             2: ["check_scalar.py", "pytorch_deep_dive_from_tests.py"]}
-    for place, item in enumerate(page.select("#exercises ol.exercises > li")):
-        for lang in ("zh", "en"):
-            links = item.select(f".lang-{lang} a[download]")
-            assert [link.get_text() for link in links] == names[place]
-    *_, solution = page.select("#exercises > p")
+def test_each_row_links_its_file_and_none_the_solution(page):
+    rows = page.select("#exercises .exercises tbody tr")
+    assert [[link.get_text() for link in row.select("a[download]")] for row in rows] == [
+        ["pytorch_deep_dive_blanks.py"], ["pytorch_deep_dive_blanks.py"],
+        ["pytorch_deep_dive_from_tests.py"]]
+    *_, solution = page.select("#exercises .exercise-steps > li")
     assert {link.get_text() for link in solution.select("a")} == {"pytorch_deep_dive.py"}
 
 

@@ -8,14 +8,15 @@ import re
 import socket
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import jsonschema
 import nbformat
 import pytest
 
-from benchmarks import lighthouse, notebooks, pages, report
+from benchmarks import lighthouse, notebooks, pages, report, site_build
 from benchmarks.serving import served, snapshot
-from book.extension.status import measured
+from book.extension.status import KINDS_OF_PAGES, measured
 from book.pipeline import records, status
 from book.pipeline.paths import ROOT
 
@@ -46,13 +47,19 @@ def by_name(schema):
 SCORE = {"type": "integer", "minimum": 0, "maximum": 100}
 PAGE = exactly(bytes=NUMBER, requests=NUMBER, paint=NUMBER, paint_min=NUMBER, paint_max=NUMBER,
                lighthouse=exactly(**dict.fromkeys(lighthouse.CATEGORIES, SCORE)))
+PAGE["properties"] |= {"template": {"enum": [*KINDS_OF_PAGES]},  # the first records have none
+                       "axe": {"type": "integer", "minimum": 0}}
 SCHEMAS = {
     "pages": result_of(machine=WORDS, chromium=WORDS, lighthouse=WORDS, date=DAY,
                        profile={"const": pages.PROFILE}, pages=by_name(PAGE)),
     "notebooks": result_of(machine=WORDS, torch=WORDS, python=WORDS, date=DAY,
                            seconds=by_name(NUMBER), peak_mb=by_name(NUMBER)),
+    "site-build": result_of(machine=WORDS, python=WORDS, date=DAY, load={"type": "number"},
+                            **dict.fromkeys(("processes", "pages", "sections", "seconds", "cpu",
+                                             "expected"), NUMBER)),
 }
 ROW = {"bytes": 123_400, "requests": 21, "paint": 987, "paint_min": 901, "paint_max": 1234,
+       "axe": 0, "template": "drill",
        "lighthouse": {"performance": 96, "accessibility": 100, "best-practices": 99, "seo": 98}}
 EXAMPLES = {
     "pages": {"machine": "Abacus 9000, 2 cores, Debian", "chromium": "156.0",
@@ -61,6 +68,9 @@ EXAMPLES = {
     "notebooks": {"machine": "Abacus 9000, 2 cores, Debian", "torch": "2.13.0", "python": "3.11.7",
                   "date": "2026-01-02", "seconds": {"chapters/01-tensors/storage": 3.4},
                   "peak_mb": {"chapters/01-tensors/storage": 321}},
+    "site-build": {"machine": "Abacus 9000, 2 cores, Debian", "python": "3.11.7",
+                   "date": "2026-01-02", "load": 0.1, "processes": 2, "pages": 61, "sections": 45,
+                   "seconds": 21.5, "cpu": 33.3, "expected": 28.7},
 }
 
 
@@ -103,6 +113,7 @@ def test_every_quantity_of_a_page_has_its_verdict():
     assert [line.split("  book")[0] for line in lines] == [
         "OVER   budget: bytes over the wire 200,001 (≤ 200,000)",
         "within budget: first paint 987 ms (≤ 1,800 ms)",
+        "within budget: axe violations 0 (≤ 0)",
         "within budget: Lighthouse performance 96 (≥ 95)",
         "within budget: Lighthouse accessibility 100 (≥ 100)",
         *["OVER   budget: Lighthouse best-practices 99 (≥ 100)"] * 2,
@@ -147,6 +158,30 @@ def test_the_pages_are_those_of_the_table_of_contents():
     assert sorted(pages.names()) == sorted(listed)
 
 
+def test_of_each_kind_the_page_that_costs_most_is_measured(tmp_path, monkeypatch):
+    sizes = {"book/index": (5, 1, 1), "book/drill": (5, 1, 1), "book/status": (5, 1, 1),
+             "book/other": (99, 99, 99), "chapters/01-a/index": (5, 1, 1),
+             "chapters/02-b/index": (6, 1, 1), "chapters/01-a/cheat-sheet": (5, 1, 1),
+             "chapters/01-a/long": (50, 9, 9), "chapters/01-a/maths": (7, 1, 8),
+             "chapters/01-a/widget": (7, 8, 1), "chapters/01-a/plain": (8, 1, 1)}
+    monkeypatch.setattr(pages, "names", lambda: [*sizes])
+    monkeypatch.setattr(pages.sizes, "measure", lambda _: [pages.sizes.Size(page, {
+        Path(f"a{suffix}"): size for suffix, size in zip((".html", ".js", ".woff2"), row,
+                                                         strict=True)})
+        for page, row in sizes.items()])
+    chapter = "chapters/01-a/"
+    assert pages.templates(tmp_path) == {
+        "front": "book/index", "opening": "chapters/02-b/index",
+        "longest section": f"{chapter}long",
+        "section with maths": f"{chapter}maths", "section with a widget": f"{chapter}widget",
+        "sheet": f"{chapter}cheat-sheet", "drill": "book/drill", "status": "book/status"}
+
+
+def test_each_kind_of_page_has_a_name_on_the_status_page():
+    source = Path(pages.__file__).read_text("utf-8")
+    assert [kind for kind in KINDS_OF_PAGES if f'"{kind}"' not in source] == []
+
+
 def test_text_is_served_with_gzip_and_the_rest_as_it_is(tmp_path):
     files = {"index.html": b"<p>" * 500, "style.css": b"p{}" * 500, "a.png": b"\x89PNG" * 500}
     for name, body in files.items():
@@ -171,10 +206,24 @@ def test_a_page_is_the_median_of_its_loads_and_the_bodies_of_its_own_host(tmp_pa
     urls = [f"{site}p.html", f"{site}a.png", "data:image/png;base64,AAAA", "http://other/a.png"]
     loads = iter([(900.4, urls), (1500, []), (700, []), (1000.6, []), (980, [])])
     monkeypatch.setattr(pages, "load", lambda browser, url: next(loads))
+    monkeypatch.setattr(pages, "violations", lambda browser, url: 3)
     row = pages.measure(None, site, tmp_path, "p")
     html = len(gzip.compress(b"x" * 1000, 6))
     assert row == {"bytes": html + 700, "requests": 2, "paint": 980, "paint_min": 700,
-                   "paint_max": 1500}
+                   "paint_max": 1500, "axe": 3}
+
+
+def test_a_build_is_reckoned_for_the_sections_of_its_budget(monkeypatch, capsys):
+    monkeypatch.setattr(site_build.site, "build", lambda root, out: None)
+    monkeypatch.setattr(site_build, "parse_toc_yaml", lambda _: [
+        "book/index", "chapters/01-a/index", "chapters/01-a/b", "chapters/01-a/c"])
+    clock = iter([100.0, 104.0])
+    monkeypatch.setattr(site_build.time, "perf_counter", lambda: next(clock))
+    assert site_build.main([]) == 0
+    said = capsys.readouterr().out
+    assert "4.0 s on the clock" in said
+    assert "4 pages, 2 of them sections" in said
+    assert "OVER   budget: seconds of a build of 60 sections 120 s (≤ 60 s)" in said
 
 
 def test_without_a_site_the_command_says_what_to_run(tmp_path, monkeypatch):
@@ -278,7 +327,7 @@ def test_a_result_is_stored_only_when_that_is_asked_for(script, results, monkeyp
 
 
 @pytest.mark.parametrize(("script", "arguments", "why"), [
-    (pages, ["--record", "book/drill"], "only the result of all pages is recorded"),
+    (pages, ["--record", "book/drill"], "only the result of a page of each kind or of all"),
     (notebooks, ["--record", "a.ipynb"], "only the result of all notebooks is recorded"),
     (pages, ["book/nowhere"], "no such page in _toc.yml: book/nowhere"),
 ])
@@ -291,12 +340,12 @@ def test_a_wrong_call_is_refused_in_a_line(script, arguments, why, capsys):
 
 def shown():
     """What the status page says below "Measurements"."""
-    return measured({name: status.recorded(name) for name in ("pages", "notebooks")}
+    return measured({name: status.recorded(name) for name in EXAMPLES}
                     | {"totals": {"pages": 26, "notebooks": 23}})
 
 
 def test_the_status_page_says_when_nothing_is_recorded(results):
-    assert shown().count("Not recorded yet") == shown().count("还没有记录") == 2
+    assert shown().count("Not recorded yet") == shown().count("还没有记录") == 3
     assert "<table" not in shown()
 
 
@@ -306,8 +355,10 @@ def test_the_status_page_shows_what_is_recorded_in_both_languages(results):
     page = shown()
     assert "Not recorded" not in page
     for text in ("Abacus 9000", "Chromium 156.0", "Lighthouse 13.5.0", "torch 2.13.0",
-                 "123 KB", "<td>21</td>", "987 ms (901–1234)", "96 / 100 / 99 / 98",
-                 "<td>3.4 s</td>", "Pages (1 of 26 measured)", "notebook（23 个测了 1 个）",
+                 "123 KB", "<td>21</td>", "987 ms (901–1234)", "axe, both themes", "练习",
+                 "96 / 100 / 99 / 98",
+                 "<td>3.4 s</td>", "takes 21.5 s", "<td>28.7 s</td>",
+                 "Pages (1 of 26 measured)", "notebook（23 个测了 1 个）",
                  "<td>321 MB</td>", "First paint, slow phone",
                  "首次绘制，慢速手机"):
         assert text in page

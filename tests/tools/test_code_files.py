@@ -52,6 +52,7 @@ def test_the_archive_beside_a_notebook_is_all_that_its_imports_need(built, tmp_p
     program = (f"{SETUP}\nimport scalar_mlp, inside\n"
                "import inside.widgets.graph_stepper, inside.widgets.stride_explorer\n"
                "import inside.widgets.loader_timeline, inside.widgets.module_inspector\n"
+               "import inside.widgets.aligned_shapes\n"
                "import mini_loader, loader_data\n"
                "from inside.widgets.pipeline_explorer import PipelineExplorer\n"
                "PipelineExplorer('loop')\n"

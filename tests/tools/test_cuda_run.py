@@ -367,6 +367,14 @@ def test_without_a_gpu_it_says_how_to_rehearse_and_records_nothing(command, tmp_
 
 
 @pytest.mark.usefixtures("book")
+def test_the_time_for_a_run_can_be_given(command):
+    ended, out, _ = command("--device", "cpu", "--minutes", 0)
+    assert ended == 1
+    assert "section.ipynb: was not begun when the time was over" in out
+    assert ", 2 failures, " in out  # the notebook and the card
+
+
+@pytest.mark.usefixtures("book")
 def test_a_rehearsal_is_not_recorded(command, tmp_path):
     ended, out, err = command("--device", "cpu", "--record", tmp_path / "cuda.json")
     assert (ended, out) == (2, "")

@@ -11,7 +11,7 @@ from book.pipeline.notebooks import faded
 from book.pipeline.paths import CHAPTERS, CODE
 from tests.helpers.exercise_checks import put_back
 
-LISTS = sorted(CHAPTERS.glob("*/exercises.yaml"))
+LISTS = sorted(CHAPTERS.glob("*/exercises*.yaml"))
 CHAPTER = CHAPTERS / "02-autograd"
 LIST = CHAPTER / "exercises.yaml"
 ENGINE = (CODE / "pytorch_deep_dive.py").read_text(encoding="utf-8")

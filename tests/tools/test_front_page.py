@@ -1,4 +1,4 @@
-"""The front page's map and table say what exists, from the files of the chapters."""
+"""The front page's machines, lists and ways in say what exists, from the files of the chapters."""
 
 import json
 
@@ -7,7 +7,6 @@ import pytest
 from bs4 import BeautifulSoup
 
 from book.extension import front
-from book.pipeline import chapters
 from tests.helpers.card_examples import write_chapter
 
 LINES = {"05-compile": "step = torch.compile(step)", "04-data": "for x, y in loader:",
@@ -39,102 +38,142 @@ def machines(root):
         write_chapter(root, folder, machine=machine)
 
 
-class Book:
-    """The parts of the front page, of the sections that are pages of the book."""
+class Page:
+    """The parts of the front page, of the sections and other pages that are in the book."""
 
     def __init__(self, root, *pages):
-        self.chapters = chapters.read(root).values()
-        self.sections = front.sections(root, ["book/index", *pages])
+        self.book = front.book(root, ["book/index", *pages])
 
-    def boxes(self, *documents):
-        html = front.machine_map(self.chapters, self.sections, list(documents))
-        return boxes(html)
+    def machines(self):
+        return {one.select_one("b .lang-en").text: one
+                for one in html(front.machine_map(self.book)).select(".machine")}
 
-    def rows(self):
-        html = front.section_table(self.chapters, self.sections)
-        return [[cell.select_one(".lang-en").text if cell.select_one(".lang-en") else cell.text
-                 for cell in row.select("td")]
-                for row in BeautifulSoup(html, "html.parser").select("tbody tr")]
+    def lists(self):
+        """Name of a chapter -> the English words of its sections."""
+        return {one.select_one("h3 .lang-en").text: [english(item) for item in one.select("li")]
+                for one in html(front.section_lists(self.book)).select(".chapter-list")}
+
+
+def html(text):
+    return BeautifulSoup(text, "html.parser")
+
+
+def english(item):
+    return " ".join(part.text for part in item.select(".lang-en"))
+
+
+def targets(item):
+    return [link["href"] for link in item.select("a")]
 
 
 @pytest.fixture
-def book(tmp_path):
+def page(tmp_path):
     machines(tmp_path)
     section(tmp_path, "02-autograd", "draft", "草稿 · A draft")  # not in the table of contents
-    return Book(tmp_path,
+    return Page(tmp_path,
                 section(tmp_path, "01-tensors", "storage", "存储 · Storage", [words(1000)]),
                 section(tmp_path, "02-autograd", "graph", "计算图 · The graph"))
 
 
-def boxes(html):
-    return {box.select_one("b .lang-en").text: box
-            for box in BeautifulSoup(html, "html.parser").select(".machine")}
+# ---- the machines ------------------------------------------------------------------------------
 
-
-def test_a_machine_with_sections_links_to_them_and_the_others_are_being_written(book):
-    found = book.boxes()
+def test_the_machines_stand_in_the_order_of_the_step_and_say_what_is_being_written(page):
+    found = page.machines()
     assert list(found) == ["Compile", "Data", "Modules", "Autograd", "Tensors"]
-    links = {name: [a["href"] for a in box.select("a")] for name, box in found.items()}
-    assert links["Tensors"] == ["../chapters/01-tensors/storage.html"]
-    assert links["Autograd"] == ["../chapters/02-autograd/graph.html"]
-    planned = [name for name, box in found.items() if "is-planned" in box["class"]]
+    assert [one.code.text for one in found.values()] == list(LINES.values())
+    planned = [name for name, one in found.items() if "is-planned" in one["class"]]
     assert planned == ["Compile", "Data", "Modules"]
-    assert all("being written" in found[name].text for name in planned)
-    assert "being written" not in found["Tensors"].text
+    assert [name for name, one in found.items() if "being written" in one.text] == planned
     assert "Chapter 1" in found["Tensors"].text
 
 
-def test_the_name_of_a_machine_leads_to_its_chapter_and_the_sheet_stands_last(book):
-    documents = ["chapters/01-tensors/index", "chapters/01-tensors/cheat-sheet"]
-    found = book.boxes(*documents)
-    name, *links = found["Tensors"].select("a")
-    assert name.find_parent("b")
-    assert name["href"] == "../chapters/01-tensors/index.html"
-    assert [link["href"] for link in links] == ["../chapters/01-tensors/storage.html",
-                                                "../chapters/01-tensors/cheat-sheet.html"]
-    assert not found["Autograd"].select("b a")
+def test_the_lines_that_get_compiled_are_marked(page):
+    marked = [name for name, one in page.machines().items() if one.select(".in-step")]
+    assert marked == ["Modules", "Autograd", "Tensors"]
 
+
+def test_a_machine_leads_to_its_chapter_if_that_has_an_opening(tmp_path):
+    machines(tmp_path)
+    found = Page(tmp_path, "chapters/01-tensors/index").machines()
+    assert found["Tensors"].name == "a"
+    assert found["Tensors"]["href"] == "../chapters/01-tensors/index.html"
+    assert [one.name for name, one in found.items() if name != "Tensors"] == ["div"] * 4
+
+
+def test_a_machine_shows_the_drawing_that_lies_in_its_folder_and_its_chapters_hue(tmp_path):
+    machines(tmp_path)
+    (tmp_path / "chapters/02-autograd/machine.svg").write_text('<svg viewBox="0 0 9 9"></svg>\n')
+    found = Page(tmp_path).machines()
+    assert [name for name, one in found.items() if one.svg] == ["Autograd"]
+    assert found["Autograd"].svg["aria-hidden"] == "true"  # the words beside it say what it shows
+    assert found["Autograd"]["data-chapter"] == "2"
+
+
+# ---- the sections ------------------------------------------------------------------------------
 
 def test_opening_and_cheat_sheet_are_no_sections(tmp_path):
+    write_chapter(tmp_path, "01-tensors")
     section(tmp_path, "01-tensors", "storage", "存储 · Storage")
     pages = [f"chapters/01-tensors/{name}" for name in ("index", "storage", "cheat-sheet")]
     found = front.sections(tmp_path, ["book/index", *pages, "chapters/drafts"])
     assert [one.document for ready in found.values() for one in ready] == [pages[1]]
 
 
-def test_what_is_compiled_stands_in_the_frame_in_the_order_of_the_step(book):
-    page = BeautifulSoup(front.machine_map(book.chapters, {}, []), "html.parser")
-    framed = [box.code.text for box in page.select(".machine-frame .machine")]
-    assert framed == [LINES[folder] for folder in ("03-modules", "02-autograd", "01-tensors")]
-    assert [box.code.text for box in page.select(".machine")] == list(LINES.values())
+def test_every_section_in_the_contents_is_listed_with_its_time(page):
+    assert page.lists() == {"Tensors": ["Storage 6 min"], "Autograd": ["The graph 1 min"]}
+    listed = html(front.section_lists(page.book))
+    assert [link["href"] for link in listed.select("li a")] == [
+        "../chapters/01-tensors/storage.html", "../chapters/02-autograd/graph.html"]
 
 
-def test_every_section_in_the_contents_has_its_title_time_and_number_of_cards(book):
-    assert book.rows() == [["Tensors", "Storage", "about 10 min", "3"],
-                           ["Autograd", "The graph", "about 5 min", "3"]]
+def test_a_chapter_says_its_size_and_leads_to_opening_self_test_and_sheet(tmp_path):
+    machines(tmp_path)
+    pages = [section(tmp_path, "01-tensors", name, f"甲 · {name}", [words(3000)]) for name in "ab"]
+    bare = html(front.section_lists(Page(tmp_path, *pages).book))
+    assert english(bare.section.p) == "2 sections, about 34 min, 6 cards"
+    assert targets(bare.h3) == targets(bare.section.p) == []
+    folder = "chapters/01-tensors"
+    full = html(front.section_lists(
+        Page(tmp_path, f"{folder}/index", *pages, f"{folder}/cheat-sheet").book))
+    assert targets(full.h3) == [f"../{folder}/index.html"]
+    assert targets(full.section.p) == [f"../{folder}/index.html#a-five-minute-self-test",
+                               f"../{folder}/cheat-sheet.html"]
 
 
-def test_chapters_without_a_machine_are_in_the_table_and_not_on_the_map(tmp_path):
+def test_chapters_without_a_machine_are_listed_and_not_on_the_map(tmp_path):
     machines(tmp_path)
     for folder in ("00-start", "06-memory", "10-systems"):
         write_chapter(tmp_path, folder)
     pages = [section(tmp_path, folder, "a", "甲 · A") for folder in
              ("10-systems", "01-tensors", "06-memory", "00-start")]
-    book = Book(tmp_path, *pages)
-    assert [row[0] for row in book.rows()] == ["Start", "Tensors", "Memory", "Systems"]
-    assert not {"Start", "Memory", "Systems"} & book.boxes().keys()
+    page = Page(tmp_path, *pages)
+    assert list(page.lists()) == ["Start", "Tensors", "Memory", "Systems"]
+    assert not {"Start", "Memory", "Systems"} & page.machines().keys()
 
 
 def test_a_section_without_cards_counts_none_and_a_chapter_without_sections_is_left_out(tmp_path):
     write_chapter(tmp_path, "00-start")
     write_chapter(tmp_path, "06-memory")
-    book = Book(tmp_path, section(tmp_path, "00-start", "a", "甲 · A", cards=0))
-    assert book.rows() == [["Start", "A", "about 5 min", "0"]]
+    page = Page(tmp_path, section(tmp_path, "00-start", "a", "甲 · A", cards=0))
+    assert page.lists() == {"Start": ["A 1 min"]}
+    assert "1 section, about 1 min, 0 cards" in front.section_lists(page.book)
 
 
-def test_a_book_without_sections_says_so(tmp_path):
+def test_a_book_without_sections_has_five_planned_machines_and_no_lists(tmp_path):
     machines(tmp_path)
-    book = Book(tmp_path)
-    assert ">None</span>" in front.section_table(book.chapters, {})
-    assert len(book.boxes()) == 5
-    assert all("is-planned" in box["class"] for box in book.boxes().values())
+    page = Page(tmp_path)
+    assert page.lists() == {}
+    assert ["is-planned" in one["class"] for one in page.machines().values()] == [True] * 5
+
+
+# ---- the ways in -------------------------------------------------------------------------------
+
+def test_self_tests_sheets_and_the_glossary_are_linked_where_they_exist(tmp_path):
+    machines(tmp_path)
+    openings = ["chapters/01-tensors/index", "chapters/02-autograd/index"]
+    sheets = ["chapters/02-autograd/cheat-sheet"]
+    lines = html(front.ways_in(Page(tmp_path, *openings, *sheets, "book/glossary").book))
+    assert [targets(line) for line in lines.select("p")] == [
+        [f"../{page}.html#a-five-minute-self-test" for page in openings],
+        ["../chapters/02-autograd/cheat-sheet.html", "../book/glossary.html"]]
+    assert front.ways_in(Page(tmp_path).book) == ""

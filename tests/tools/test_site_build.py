@@ -1,5 +1,6 @@
-"""A failing step of the site build says so at once, whatever it leaves running."""
+"""A failing step of the site build says so at once, and leaves the site that was there."""
 
+import sys
 import time
 
 import pytest
@@ -26,3 +27,44 @@ def test_a_python_traceback_is_left_out_of_what_is_shown():
         site.run(["sh", "-c", f"printf '{said}'; exit 1"], "a step")
     assert "cards.yaml:3: mend it" in str(end.value)
     assert "Traceback" not in str(end.value)
+
+
+def test_a_program_that_is_missing_is_named():
+    with pytest.raises(SystemExit, match=r"step 'a step' needs .*/no-such-node, which is missing"):
+        site.run(["/no-such-node"], "a step")
+
+
+@pytest.fixture
+def steps(tmp_path, monkeypatch):
+    """The steps of a build, which write one file each; returns what `finish` will do."""
+    last = []
+    monkeypatch.setattr(site, "bundle", lambda folder: folder.mkdir(parents=True))
+
+    def pages(_root, out):
+        folder = out / "_build" / "html"
+        folder.mkdir(parents=True)
+        (folder / "index.html").write_text("new")
+
+    monkeypatch.setattr(site, "pages", pages)
+    monkeypatch.setattr(site, "finish", lambda *_: [step() for step in last])
+    return last
+
+
+def test_a_build_that_stops_leaves_the_old_site(tmp_path, steps):
+    old = tmp_path / "_build" / "html" / "index.html"
+    old.parent.mkdir(parents=True)
+    old.write_text("old")
+    steps.append(lambda: sys.exit("over the budget"))
+    with pytest.raises(SystemExit):
+        site.build(tmp_path, tmp_path)
+    assert old.read_text() == "old"
+
+
+def test_the_new_site_takes_the_place_of_the_old_one_whole(tmp_path, steps):
+    gone = tmp_path / "_build" / "html" / "gone.html"
+    gone.parent.mkdir(parents=True)
+    gone.touch()
+    steps.append(lambda: gone.stat())  # still there while the new one is made
+    built = site.build(tmp_path, tmp_path)
+    assert [file.name for file in built.iterdir()] == ["index.html"]
+    assert not (tmp_path / "_build" / "stage").exists()

@@ -191,8 +191,9 @@ program = '''
 import os, subprocess, sys
 process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(25)"],
                            start_new_session=True)
-open("pid.part", "w").write(str(process.pid)); os.rename("pid.part", "pid")
-try: process.wait()
+try:
+    open("pid.part", "w").write(str(process.pid)); os.rename("pid.part", "pid")
+    process.wait()
 finally: process.kill()
 '''
 print("begun", flush=True)
@@ -207,23 +208,33 @@ def lives(number):
         return False
 
 
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_whoever_ends_the_suite_ends_all_that_it_started(tmp_path, sign):
-    process = subprocess.Popen([sys.executable, "-c", MAIN, tmp_path], cwd=ROOT,
+def left_by(sign, folder, *shell):
+    """Start a suite, end it with a signal; whether what its step started lives on."""
+    process = subprocess.Popen([*shell, sys.executable, "-c", MAIN, folder], cwd=ROOT,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 30
-    while not (tmp_path / "pid").exists() and time.monotonic() < deadline:
+    while not (folder / "pid").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(sign)
     process.wait(30)
-    number = int((tmp_path / "pid").read_text())
+    number = int((folder / "pid").read_text())
     deadline = time.monotonic() + 5
     while lives(number) and time.monotonic() < deadline:
         time.sleep(0.05)
     left = lives(number)
     if left:
         os.kill(number, signal.SIGKILL)
-    assert not left
+    return left
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_whoever_ends_the_suite_ends_all_that_it_started(tmp_path, sign):
+    assert not left_by(sign, tmp_path)
+
+
+def test_so_does_a_suite_that_a_script_has_started_beside_itself(tmp_path):
+    ignoring = ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]  # as `command &` does in a script
+    assert not left_by(signal.SIGTERM, tmp_path, *ignoring)
 
 
 def test_no_step_begins_after_the_suite_was_ended(tmp_path):

@@ -19,7 +19,7 @@ from book.pipeline.paths import CODE, RESULTS, ROOT, place
 
 FOLDER = "downloads"
 ARCHIVE = "code.zip"
-EXERCISES = "exercises.yaml"
+EXERCISES = "exercises.yaml"  # of a chapter; exercises-PAGE.yaml are those of one page
 NEEDED = (CODE, ROOT / "book" / "web", RESULTS)  # `inside` reads the other two
 LICENCE = ROOT / "LICENSE"
 SUFFIXES = {".py", ".js", ".css", ".json"}
@@ -42,7 +42,7 @@ def exercises(root: Path) -> Iterator[tuple[str, str]]:
 
     Raises FadeError for a list that is wrong.
     """
-    for source in sorted(root.glob(f"chapters/*/{EXERCISES}")):
+    for source in sorted(root.glob("chapters/*/exercises*.yaml")):
         for name, text in faded.files(source).items():
             yield f"{source.parent.name}/exercises/{name}", text
 

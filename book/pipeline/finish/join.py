@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from book.pipeline import digests
+from book.pipeline.long_lines import long_lines
 from book.pipeline.paths import NPM
 
 STYLE, SCRIPT = "all-pages.css", "all-pages.js"
@@ -17,8 +18,9 @@ LINK = re.compile(r'\s*<link\b[^>]*?href="(?P<file>[^":]+\.css)[^"]*"[^>]*?/?>')
 CLASSIC = re.compile(
     r'\s*<script(?: defer(?:="defer")?)? src="(?P<file>[^":]+\.js)[^"]*">\s*</script>')
 PRE = re.compile(r"(?<=<pre>).*?(?=</pre>)|(?<=<pre tabindex=\"0\">).*?(?=</pre>)", re.S)
+CODE = re.compile(r'(?<=<div class="highlight"><pre>).*?(?=</pre>)', re.S)
 TOKEN = re.compile(r'<span class="([a-z]\w{0,2})">([^<]*)</span>')
-RULE = re.compile(r'="(light|dark)"\] \.highlight(?: \.(\w+))? \{([^}]*)\}')
+RULE = re.compile(r"\.highlight :is\(([^)]*)\)")  # the rules of styles/code.css, minified or not
 
 
 def join(site: Path) -> None:
@@ -28,15 +30,17 @@ def join(site: Path) -> None:
     pages = {page: text for page, text in texts.items() if LINK.search(text)}  # no redirection
     styles, scripts = (_shared(pages, pattern) for pattern in (LINK, CLASSIC))
     bundle_styles(styles, static / STYLE)
-    code = [file.read_text(encoding="utf-8") for file in scripts]
-    (static / SCRIPT).write_text(";\n".join(code), encoding="utf-8")
+    # each in a function: a short name that one of them declares is no name of the window
+    code = [f"(()=>{{{file.read_text(encoding='utf-8')}}})();" for file in scripts]
+    (static / SCRIPT).write_text("\n".join(code), encoding="utf-8")
     style, script = (_versioned(static / name) for name in (STYLE, SCRIPT))
-    coloured = coloured_tokens((static / "pygments.css").read_text(encoding="utf-8"))
+    coloured = coloured_tokens((static / STYLE).read_text(encoding="utf-8"))
     for page, text in pages.items():
         at = relpath(static, page.parent)
         text = replace(text, LINK, styles, page, f'<link rel="stylesheet" href="{at}/{style}">')
         text = replace(text, CLASSIC, scripts, page, f'<script defer src="{at}/{script}"></script>')
-        page.write_text(PRE.sub(lambda pre: plain(pre[0], coloured), text), encoding="utf-8")
+        text = PRE.sub(lambda pre: plain(pre[0], coloured), text)
+        page.write_text(CODE.sub(lambda pre: long_lines(pre[0]), text), encoding="utf-8")
 
 
 def _shared(pages: dict[Path, str], pattern: re.Pattern[str]) -> list[Path]:
@@ -71,22 +75,19 @@ def replace(text: str, pattern: re.Pattern[str], shared: list[Path], page: Path,
 
 
 def bundle_styles(files: list[Path], target: Path) -> None:
-    """One stylesheet with its imports inside; fonts keep their place, relative to it."""
+    """One stylesheet with its imports inside; what it loads keeps its place."""
     entry = target.with_suffix(".entry.css")
     imports = [f'@import "./{relpath(file, target.parent)}";' for file in files]
     entry.write_text("\n".join(imports), encoding="utf-8")
     subprocess.run(
         [NPM / ".bin" / "esbuild", entry, "--bundle", "--minify", "--log-level=error",
-         "--loader:.woff2=file", "--asset-names=fonts/[name]", "--external:*.ttf",
-         "--external:*.png", f"--outfile={target}"], check=True)
+         "--external:*.woff2", f"--outfile={target}"], check=True)
     entry.unlink()
 
 
 def coloured_tokens(css: str) -> set[str]:
-    """Classes of tokens that look different from plain code in one of the themes."""
-    rules = [(theme, token, style.strip()) for theme, token, style in RULE.findall(css)]
-    base = {theme: style for theme, token, style in rules if not token}
-    return {token for theme, token, style in rules if token and style not in base[theme]}
+    """Classes of tokens that the style gives a colour of their own."""
+    return {token for rule in RULE.findall(css) for token in re.findall(r"\.(\w+)", rule)}
 
 
 def plain(code: str, coloured: set[str]) -> str:

@@ -24,10 +24,14 @@ YOURS = {
 EXERCISES = {"zh": "练习放在 `{}`", "en": "Exercises are in `{}`"}
 
 
-def notebook(variant: str, chapters: Mapping[str, Chapter], files: Mapping[str, str]) -> str:
-    """Text of the contents of `files`, name -> text, of which some are notebooks of `variant`."""
+def notebook(variant: str, chapters: Mapping[str, Chapter], files: Mapping[str, str],
+             yours: Mapping[str, str] = YOURS) -> str:
+    """Text of the contents of `files`, name -> text, of which some are notebooks of `variant`.
+
+    `yours` tells the reader, in each language, whose the folder is.
+    """
     langs = VARIANTS[variant]
-    parts = ["# " + " · ".join(TITLE[lang] for lang in langs), *(YOURS[lang] for lang in langs)]
+    parts = ["# " + " · ".join(TITLE[lang] for lang in langs), *(yours[lang] for lang in langs)]
     for folder, chapter in chapters.items():
         own = [name for name in files if name.startswith(f"{folder}/")]
         names = dict(zip(("zh", "en"), chapter.name, strict=True))

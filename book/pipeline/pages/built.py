@@ -104,7 +104,7 @@ class Page:
         parts = urlsplit(address)
         if parts.scheme or parts.netloc:
             return None
-        path = posixpath.join(posixpath.dirname(self.name), unquote(parts.path))
+        path = posixpath.join(posixpath.dirname(self.name), unquote(parts.path)).lstrip("/")
         return (posixpath.normpath(path) if parts.path else self.name), unquote(parts.fragment)
 
     def links(self, part: LexborNode, selector: str = "a[href]") -> list[str]:

@@ -11,7 +11,8 @@ from book.pipeline.pages.built import Finding, Page, classes, sibling, text
 
 CHINESE = re.compile(r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]")  # with its punctuation
 # What is Chinese in every language: the names of languages, and what only paper shows.
-APART = ".lang-switch, .downloads a[data-variant=zh], #jb-print-docs-body"
+APART = (".lang-switch, .downloads a[data-variant=zh], #jb-print-docs-body, "
+         "term-cards b")  # the name of a term, in both languages by intent
 TITLE = "PyTorch Inside Out"
 
 

@@ -13,7 +13,9 @@ LOADED = re.compile(r"<(?:script|link|img|iframe|source|video|audio|object)\b[^>
                     r"\b(?:src|href|srcset|data)=[\"']?\s*((?:https?:)?//[^\"'\s>]*)", re.I)
 STYLE_LOADS = re.compile(r"(?:url\(|@import)\s*[\"']?((?:https?:)?//[^\"')\s]+)")
 FRONT = "book/index.html"
-ELEMENT = {"predict": "predict-cell", "drill": "card-drill"}  # others are named as their script
+NEAR = "data-near-"  # attributes of the script that loads widgets: a name and its address each
+# others are named as their script
+ELEMENT = {"predict": "predict-cell", "drill": "card-drill", "glossary": "term-cards"}
 
 
 def problems(page: Page) -> Iterator[Finding]:
@@ -88,13 +90,16 @@ def scripts(page: Page) -> Iterator[Finding]:
 def of_page(page: Page) -> tuple[set[str], set[str]]:
     """Scripts that a page runs, as files of the site or as text; and elements that have theirs."""
     found, own = set(), set()
-    for tag in page.all("script"):
+    for tag in page.all("script:not(.go-on + script)"):  # that one fills the line before it
         if tag.attributes.get("type") in (None, "module", "text/javascript"):
             source = tag.attributes.get("src")
             target = page.target(source) if source else None
             script = target[0] if target else source or text(tag)
+            later = {key.removeprefix(NEAR) for key in tag.attributes if key.startswith(NEAR)}
             name = element(script)
-            if name and page.first(name):
+            if later:
+                own |= later
+            elif name and page.first(name):
                 own.add(name)
             else:
                 found.add(script)

@@ -49,21 +49,26 @@ def stored_output(cell: dict[str, Any]) -> str:
 
 
 def prediction(box: LexborNode, cell: dict[str, Any]) -> Iterator[str]:
-    """Options in labels, the right one as the output has it, for each its own line."""
+    """Options in rows, the right one as the output has it, for each its own line."""
     options, output = cell["metadata"]["predict"]["options"], stored_output(cell)
     hits = [i for i, option in enumerate(options)
             if "match" in option and str(option["match"]) in output]
     if len(hits) != 1:
         yield f"the output has what options {hits} match: exactly one is right"
         return
-    if box.attributes.get("data-right") != str(hits[0]):
-        yield f"data-right is {box.attributes.get('data-right')}, the output says {hits[0]}"
-    labels = box.css(".options label")
-    if len(labels) != len(options) + 1 or any(not label.css_first("input") for label in labels):
-        yield f"{len(labels)} labels with a button for {len(options)} options and `not sure`"
-    for label, option in zip(labels, options, strict=False):
+    rows = box.css(".predict-option")
+    right = [i for i, row in enumerate(rows) if row.attributes["data-response"] == "answer"]
+    if right != hits:
+        yield f"option {right} is said to be right, the output says {hits}" if right else (
+            "no option is said to be right")
+    if len(rows) != len(options) + 1 or any(not row.css_first(".predict-choice") for row in rows):
+        yield f"{len(rows)} rows for {len(options)} options and `not sure`"
+    if box.attributes.get("data-cell") != cell["id"]:
+        yield f"it is remembered as {box.attributes.get('data-cell')}, the cell is {cell['id']}"
+    for row, option in zip(rows, options, strict=False):
+        choice = row.css_first(".predict-choice")
         for lang in LANGS:
-            yield from differs("an option", label, lang, option[lang])
+            yield from differs("an option", choice, lang, option[lang])
     lines = {line.attributes["data-option"]: line for line in box.css("[data-option]")}
     for i, option in enumerate(options):
         why, verdict = option.get("why", {}), VERDICTS[i == hits[0]]

@@ -62,6 +62,9 @@ class Lanes:
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGTERM, signal.SIGHUP):  # steps have sessions of their own
                 signal.signal(number, lambda number, _: sys.exit(128 + number))
+            # A script that starts us with `&` has Ctrl-C ignored, and a step that inherits that
+            # could not be asked to end.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             while self.waiting or self.running:
                 while (step := self._next()) and len(self.running) < LANES:

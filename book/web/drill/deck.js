@@ -9,16 +9,22 @@ async function fetchJson(url) {
 export class Deck {
   #texts = new Map(); // address -> promise of its texts
 
-  constructor(base, { cards, chapters, files }) {
+  constructor(base, { cards, chapters, files, titles = {} }) {
     this.base = base;
     this.cards = cards;
     this.chapters = chapters;
     this.files = files; // "01-tensors/storage-and-strides" -> address
+    this.titles = titles; // the same -> title of its page, {zh, en}; none without a page
     this.byId = new Map(cards.map((card) => [card.id, card]));
   }
 
   static async load(url) {
     return new Deck(url, await fetchJson(url));
+  }
+
+  /** The cards of a section, "05-compile/fusion". */
+  ofSection(name) {
+    return this.cards.filter(({ chapter, section }) => `${chapter}/${section}` === name);
   }
 
   /** The texts of a card, as HTML made by the build. */

@@ -1,9 +1,8 @@
-// The event format, final from schema version 1: what is stored, exported and imported.
+// The event format, final from schema version 1: what the drill stores, exports and imports.
 //
-// Progress is a set of review events and nothing else. Events are appended, never changed or
-// removed; what a reader knows and what is due is derived from them (schedule.js), so two sets
-// merge as their union by `id`. `event.schema.json` says the same for other programs; a test
-// holds the two together.
+// What was practised is a set of review events and nothing else. Events are appended, never changed
+// or removed; what a reader knows and what is due is derived from them (schedule.js), so two sets
+// merge as their union by `id`. Beside them lie marks (marks.js); file.js writes both.
 
 /**
  * @typedef {object} ReviewEvent
@@ -33,28 +32,21 @@
  * @property {string} device       UUID of the browser profile or program that wrote it.
  */
 
-export const FORMAT = "pytorch-inside-out-progress";
+import {
+  duration, edition, fault, integer, isNewer, isRecord, lang, oneOf, orNull, SLUG, text, time,
+  union, uuid, zone,
+} from "./record.js";
+
 export const SCHEMA = 1;
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const CARD = /^[a-z0-9]+(-[a-z0-9]+)+$/;
-const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
-
-const integer = (low, high) => (x) => Number.isInteger(x) && low <= x && x <= high;
-const oneOf = (...values) => (x) => values.includes(x);
-const text = (pattern, longest) => (x) =>
-  typeof x === "string" && x.length <= longest && pattern.test(x);
-const orNull = (check) => (x) => x === null || check(x);
 const grade = [oneOf(1, 2, 3, 4), "1 | 2 | 3 | 4"];
-const uuid = [text(UUID, 36), "UUID"];
-const LATEST = 8_640_000_000_000_000; // the last ms that a JavaScript date can name
 
-/** Each field with its check and, for error messages, what it must be. */
 const FIELDS = {
   id: uuid,
   card: [text(CARD, 120), "card-id"],
-  time: [integer(0, LATEST), "integer, ms UTC"],
-  zone: [integer(-900, 900), "integer, minutes, -900 … 900"],
+  time,
+  zone,
   button: grade,
   grade,
   scheduler: [isScheduler, "{name, version, parameters}"],
@@ -63,10 +55,10 @@ const FIELDS = {
   response: [orNull(text(SLUG, 64)), "option key | null"],
   points: [isPoints, "list of true | false"],
   variant: [orNull(integer(0, 1_000_000)), "integer ≥ 0 | null"],
-  lang: [oneOf("zh", "en", "both"), '"zh" | "en" | "both"'],
-  duration: [integer(0, LATEST), "integer ≥ 0, ms"],
+  lang,
+  duration,
   mode: [text(SLUG, 64), "kebab-case"],
-  edition: [text(/^[0-9a-f]{12}$/, 12), "12 hex digits"],
+  edition,
   schema: [oneOf(SCHEMA), String(SCHEMA)],
   device: uuid,
 };
@@ -86,21 +78,10 @@ function isScheduler(x) {
     && Object.entries(SCHEDULER).every(([key, check]) => Object.hasOwn(x, key) && check(x[key]));
 }
 
-function isRecord(x) {
-  return typeof x === "object" && x !== null && !Array.isArray(x);
-}
-
 /** Why this is no event of schema 1, as {code, …} for texts.js; null where it is one. */
 export function problem(event) {
   if (!isRecord(event)) return { code: "not-a-record" };
-  if (Number.isInteger(event.schema) && event.schema > SCHEMA) return { code: "newer" };
-  for (const name of NAMES) {
-    const [check, expected] = FIELDS[name];
-    if (!Object.hasOwn(event, name)) return { code: "missing", field: name, expected };
-    if (!check(event[name])) return { code: "wrong", field: name, value: event[name], expected };
-  }
-  const field = Object.keys(event).find((name) => !Object.hasOwn(FIELDS, name));
-  return field === undefined ? null : { code: "unknown", field };
+  return isNewer(event, SCHEMA) ? { code: "newer" } : fault(event, FIELDS);
 }
 
 /** The event with its keys in the order of the format, so that equal events are equal text. */
@@ -110,71 +91,6 @@ function canonical(event) {
   return { ...ordered, scheduler: { name, version, parameters } };
 }
 
-export const byTime = (a, b) => a.time - b.time || (a.id < b.id ? -1 : Number(a.id > b.id));
-
-/** A file or a merge that is refused; `reason` is {code, …} for texts.js. Nothing was changed. */
-export class Refusal extends Error {
-  constructor(reason) {
-    super(JSON.stringify(reason));
-    this.reason = reason;
-  }
-}
-
-/**
- * The union of two sets of events by id, in order of time.
- * @throws {Refusal} where one id stands for two different events
- */
-export function merge(known, incoming) {
-  const union = new Map();
-  for (const event of [...known, ...incoming].map(canonical)) {
-    const twin = union.get(event.id);
-    if (twin && JSON.stringify(twin) !== JSON.stringify(event)) {
-      throw new Refusal({ code: "differs", id: event.id });
-    }
-    union.set(event.id, event);
-  }
-  return [...union.values()].sort(byTime);
-}
-
-/** The text of an export: one event a line, in order of time, so equal sets are equal files. */
-export function exportText(events) {
-  const rows = merge([], events).map((event) => JSON.stringify(event));
-  return `{"format": "${FORMAT}", "schema": ${SCHEMA}, "events": [\n${rows.join(",\n")}\n]}\n`;
-}
-
-/**
- * The events of an exported file.
- * @throws {Refusal} for a file that is broken or foreign in any part
- */
-export function importText(source) {
-  const content = parse(source);
-  if (!isRecord(content) || content.format !== FORMAT) throw new Refusal({ code: "foreign" });
-  if (Number.isInteger(content.schema) && content.schema > SCHEMA) {
-    throw new Refusal({ code: "newer" });
-  }
-  if (content.schema !== SCHEMA) throw new Refusal({ code: "no-schema" });
-  if (!Array.isArray(content.events)) throw new Refusal({ code: "no-events" });
-  content.events.forEach((event, index) => {
-    const reason = problem(event);
-    if (reason?.code === "newer") throw new Refusal(reason);
-    if (reason) throw new Refusal({ code: "event", number: index + 1, id: event?.id, reason });
-  });
-  return merge([], content.events);
-}
-
-function parse(source) {
-  try {
-    return JSON.parse(source.replace(/^\ufeff/, ""));
-  } catch {
-    throw new Refusal({ code: "not-json" });
-  }
-}
-
-/** A random UUID; works without the secure context that `crypto.randomUUID` asks for. */
-export function newId() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = (bytes[6] & 0x0f) | 0x40;
-  bytes[8] = (bytes[8] & 0x3f) | 0x80;
-  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
-}
+/** The union of two sets of events by id, in order of time; throws a Refusal as `union` does. */
+export const merge = (known, incoming) =>
+  union(known.map(canonical), incoming.map(canonical));

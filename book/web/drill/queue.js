@@ -2,7 +2,7 @@
 // answered today, so a reload or another tab comes to the same card.
 
 import { dayOf } from "./days.js";
-import { byTime } from "./events.js";
+import { byTime } from "./record.js";
 import { hash } from "./random.js";
 
 /** In the order in which a concept's new cards appear. */

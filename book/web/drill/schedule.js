@@ -7,7 +7,7 @@
 import { default_w, FSRSAlgorithm, FSRSVersion } from "ts-fsrs";
 
 import { dayOf } from "./days.js";
-import { byTime } from "./events.js";
+import { byTime } from "./record.js";
 import { AGAIN, EASY, GOOD, HARD } from "./grades.js";
 
 export const PARAMETERS = {

@@ -6,10 +6,12 @@
 // changed) or "numbers" (the start screen's counts). Errors and news stand in `notice`.
 
 import { dayOf, zoneAt } from "./days.js";
-import { exportText, importText, newId, Refusal, SCHEMA } from "./events.js";
+import { SCHEMA } from "./events.js";
+import { exportText, importText } from "./file.js";
 import { counted, isWrong, suggested } from "./grades.js";
 import { plan } from "./queue.js";
 import { hash, shuffled } from "./random.js";
+import { newId, Refusal } from "./record.js";
 import { elapsedOn, fold, intervals, SCHEDULER } from "./schedule.js";
 
 const NEW_A_DAY = 10;
@@ -21,9 +23,11 @@ export class Session {
   current = null;
   turn = 0; // counts screens, so that a slow fetch cannot replace a later one
   events = [];
+  marks = [];
   states = new Map();
   limit = NEW_A_DAY;
   hidden = { chapter: [], level: [], kind: [] };
+  section = null; // "05-compile/fusion": its cards alone, whatever is hidden; never stored
   onchange = () => {};
 
   constructor({ deck, store, lang, now = Date.now, zone = zoneAt }) {
@@ -44,12 +48,14 @@ export class Session {
   }
 
   get cards() {
+    if (this.section) return this.deck.ofSection(this.section);
     return this.deck.cards.filter(
       (card) => !FILTERS.some((name) => this.hidden[name].includes(card[name])));
   }
 
   get plan() {
-    const { cards, states, events, today, limit } = this;
+    const { cards, states, events, today } = this;
+    const limit = this.section ? Infinity : this.limit; // who asks for a section gets all of it
     return plan({ cards, states, events, today, limit });
   }
 
@@ -61,7 +67,7 @@ export class Session {
   }
 
   async reload() {
-    this.events = await this.store.events();
+    [this.events, this.marks] = await Promise.all([this.store.events(), this.store.marks()]);
     this.states = fold(this.events);
   }
 
@@ -89,6 +95,18 @@ export class Session {
     this[name] = value;
     this.onchange("numbers");
     await this.store.set(name, value).catch(() => {}); // a choice lost is no harm
+  }
+
+  /** The cards of a section alone, as an address asks for; null for all again. */
+  keepTo(section) {
+    this.section = section && this.deck.ofSection(section).length ? section : null;
+    this.notice = section && !this.section ? { code: "no-section", section } : null;
+  }
+
+  /** One chapter alone, or all of them; the reader's one tap for several ticks. */
+  async onlyChapter(slug) {
+    const others = this.deck.chapters.map((chapter) => chapter.slug).filter((one) => one !== slug);
+    await this.choose("hidden", { ...this.hidden, chapter: slug === null ? [] : others });
   }
 
   // ------------------------------------------------------------------ one card
@@ -235,7 +253,7 @@ export class Session {
 
   // ------------------------------------------------------------------ files
   exportText() {
-    return exportText(this.events);
+    return exportText(this);
   }
 
   /** Merge a file in, or change nothing; what happened stands in `notice`. */
@@ -244,9 +262,10 @@ export class Session {
       const incoming = importText(source);
       const added = await this.store.join(incoming);
       await this.reload();
-      const cards = new Set(incoming.map((event) => event.card));
+      const cards = new Set(incoming.events.map((event) => event.card));
       const unknown = [...cards].filter((id) => !this.deck.byId.has(id)).sort();
-      this.notice = { code: "imported", added: added.length, all: incoming.length, unknown };
+      this.notice = { code: "imported", added: added.events.length, all: incoming.events.length,
+        unknown, newMarks: added.marks.length, marks: incoming.marks.length };
     } catch (error) {
       this.notice = error instanceof Refusal
         ? { code: "refused", reason: error.reason }

@@ -14,16 +14,49 @@ export class StartView {
     this.stored = h("p");
     this.element = h("div", { class: "drill-start" },
       h("h2", { tabindex: "-1", class: "drill-heading" }, both(texts.today)),
-      this.numbers, this.choices(), this.files());
+      this.scope(), this.numbers, this.choices(),
+      h("p", { class: "drill-why" }, both(texts.why)), this.files());
     this.update();
   }
 
   update() {
-    const { plan, events } = this.session;
+    const { plan, events, marks } = this.session;
     const focused = this.numbers.contains(document.activeElement);
     this.numbers.replaceChildren(counts(plan), plan.left ? this.startButton() : this.nothing());
     if (focused) this.numbers.querySelector("button")?.focus();
-    this.stored.replaceChildren(both(texts.stored(events.length)));
+    this.stored.replaceChildren(both(texts.stored(events.length, marks.length)));
+    this.mark();
+  }
+
+  // ------------------------------------------------------------------ one chapter, one section
+  /** One tap for one chapter; for a section that the address names, the way out of it. */
+  scope() {
+    const { deck, section } = this.session;
+    if (section) return this.oneSection(deck.titles[section] ?? { zh: section, en: section });
+    const button = (slug, label) => h("button", { type: "button", "data-only": slug ?? "",
+      onclick: () => this.session.onlyChapter(slug) }, both(label));
+    return group(texts.scope, { class: "drill-scope" }, button(null, texts.every),
+      deck.chapters.map(({ slug, number, name }) => button(slug, texts.chapter(number, name))));
+  }
+
+  oneSection(title) {
+    const { pathname } = location;
+    return h("p", { class: "drill-section" },
+      both(texts.section(title, this.session.cards.length)), " ",
+      h("a", { href: pathname }, both(texts.whole)));
+  }
+
+  /** Which chapter is chosen alone, and which boxes are ticked: one follows the other. */
+  mark() {
+    const { hidden, deck } = this.session;
+    const shown = deck.chapters.filter(({ slug }) => !hidden.chapter.includes(slug));
+    const only = shown.length === deck.chapters.length ? "" : shown.length === 1 && shown[0].slug;
+    for (const button of this.element.querySelectorAll("[data-only]")) {
+      button.setAttribute("aria-pressed", String(button.dataset.only === only));
+    }
+    for (const box of this.element.querySelectorAll(".drill-filter input")) {
+      box.checked = !this.isHidden(box.name, box.value);
+    }
   }
 
   startButton() {

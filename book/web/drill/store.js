@@ -1,21 +1,26 @@
-// Where the events lie: IndexedDB, shared by the tabs of a browser; or, where the browser gives
+// Where events and marks lie: IndexedDB, shared by the tabs of a browser; or, where the browser gives
 // none (some private modes), the memory of this page.
 //
 // Both kinds of store have:
 //   events()                   all events
 //   append(event, reps)        true when stored; false, and nothing stored, when the card has not
 //                              `reps` events any more: another tab was quicker
-//   join(events)               merge a set in, all or nothing; resolves to the new events
+//   marks()                    all marks (marks.js), in order of time
+//   mark({kind, page, …})      fill in id, time, zone, lang, schema and device, append; resolves to
+//                              the whole mark; a TypeError, and nothing stored, for broken fields
+//   join({events, marks})      merge sets in, all or nothing; resolves to what was new of each
 //   setting(name), set(name, value)   choices of this browser; never exported
 //   saved                      false: gone when the page is closed
-//   onchange                   called when another tab has added events
+//   onchange                   called with "events" or "marks" when another tab has added some
 
 import { openDB } from "idb";
 
-import { merge, newId } from "./events.js";
+import { merge as mergeEvents } from "./events.js";
+import { merge as mergeMarks, newMark } from "./marks.js";
+import { newId } from "./record.js";
 
 const DATABASE = "pytorch-inside-out";
-const VERSION = 1; // of the object stores below; the events in them carry their own
+const VERSION = 2; // of the object stores below; what lies in them carries its own
 
 /** The store of this browser, or one in memory where there is none. */
 export async function openStore(database = DATABASE) {
@@ -31,9 +36,12 @@ export async function openStore(database = DATABASE) {
 
 function open(database) {
   return openDB(database, VERSION, {
-    upgrade(db) {
-      db.createObjectStore("events", { keyPath: "id" }).createIndex("card", "card");
-      db.createObjectStore("settings");
+    upgrade(db, from) {
+      if (from < 1) {
+        db.createObjectStore("events", { keyPath: "id" }).createIndex("card", "card");
+        db.createObjectStore("settings");
+      }
+      if (from < 2) db.createObjectStore("marks", { keyPath: "id" });
     },
     // a newer edition in another tab waits for this connection: give way, the next write fails
     blocking: (_from, _to, event) => event.target.close(),
@@ -47,7 +55,7 @@ class BrowserStore {
   constructor(db, channel) {
     this.db = db;
     this.channel = channel;
-    channel.onmessage = () => this.onchange();
+    channel.onmessage = ({ data }) => this.onchange(data);
   }
 
   /** Name this browser once, so that two devices can be told apart in merged progress. */
@@ -67,22 +75,34 @@ class BrowserStore {
     const isCurrent = (await tx.store.index("card").count(event.card)) === reps;
     if (isCurrent) tx.store.add(event).catch(() => {}); // a failed add fails `done` below
     await tx.done;
-    if (isCurrent) this.announce();
+    if (isCurrent) this.announce("events");
     return isCurrent;
   }
 
+  async marks() {
+    return mergeMarks([], await this.db.getAll("marks"));
+  }
+
+  async mark(fields) {
+    const mark = newMark(fields, this.device, await this.db.getAll("marks"));
+    await this.db.add("marks", mark);
+    this.announce("marks");
+    return mark;
+  }
+
   async join(incoming) {
-    const tx = this.db.transaction("events", "readwrite", { durability: "strict" });
-    const known = await tx.store.getAll();
-    const added = newOf(known, incoming);
-    for (const event of added) tx.store.add(event).catch(() => {});
+    const tx = this.db.transaction(["events", "marks"], "readwrite", { durability: "strict" });
+    const [events, marks] = ["events", "marks"].map((name) => tx.objectStore(name));
+    const added = newOf({ events: await events.getAll(), marks: await marks.getAll() }, incoming);
+    for (const event of added.events) events.add(event).catch(() => {});
+    for (const mark of added.marks) marks.add(mark).catch(() => {});
     await tx.done;
-    if (added.length) this.announce();
+    for (const name of ["events", "marks"]) if (added[name].length) this.announce(name);
     return added;
   }
 
-  announce() {
-    this.channel.postMessage("events");
+  announce(name) {
+    this.channel.postMessage(name);
     navigator.storage?.persist?.().catch(() => {}); // a wish: the browser may clear it otherwise
   }
 
@@ -100,6 +120,7 @@ class MemoryStore {
   onchange = () => {};
   device = newId();
   #events = [];
+  #marks = [];
   #settings = new Map();
 
   async events() {
@@ -112,9 +133,20 @@ class MemoryStore {
     return isCurrent;
   }
 
+  async marks() {
+    return mergeMarks([], this.#marks);
+  }
+
+  async mark(fields) {
+    const mark = newMark(fields, this.device, this.#marks);
+    this.#marks.push(mark);
+    return mark;
+  }
+
   async join(incoming) {
-    const added = newOf(this.#events, incoming);
-    this.#events.push(...added);
+    const added = newOf({ events: this.#events, marks: this.#marks }, incoming);
+    this.#events.push(...added.events);
+    this.#marks.push(...added.marks);
     return added;
   }
 
@@ -127,8 +159,15 @@ class MemoryStore {
   }
 }
 
-/** Incoming events that are not known yet; throws before anything is written (events.js). */
+/** What is not known yet of each kind; throws before anything is written (record.js). */
 function newOf(known, incoming) {
-  const ids = new Set(known.map((event) => event.id));
-  return merge(known, incoming).filter((event) => !ids.has(event.id));
+  return {
+    events: unknown(known.events, mergeEvents(known.events, incoming.events)),
+    marks: unknown(known.marks, mergeMarks(known.marks, incoming.marks)),
+  };
+}
+
+function unknown(known, all) {
+  const ids = new Set(known.map(({ id }) => id));
+  return all.filter(({ id }) => !ids.has(id));
 }

@@ -45,14 +45,28 @@ export const texts = {
   nextDay: (days, n) => [`${days === 1 ? "明天" : `${days} 天后`}有 ${n} 张。`,
     `${n} card${pluralS(n)} ${n === 1 ? "is" : "are"} due ${
       days === 1 ? "tomorrow" : `in ${days} days`}.`],
+  scope: ["练哪一章", "Which chapter"],
+  every: ["全部", "All"],
+  section: (title, n) => [`只练一节：${title.zh}，${n} 张。`,
+    `One section only: ${title.en}, ${n} card${pluralS(n)}.`],
+  whole: ["练全书的卡片", "Drill the whole book"],
+  why: ["FSRS（Free Spaced Repetition Scheduler）按你的评分估计每张卡片记得有多牢，等到大约有一成的可能"
+    + "忘掉，再拿来考。一张卡片如果次次都评“良好”，第一次之后的第 2、13、59 天会再来。所以每天十张新卡，"
+    + "两周之后一天就要做三十张左右：默认十张就是这样来的，想快想慢，在“选择卡片”里改。",
+  "FSRS, the Free Spaced Repetition Scheduler, estimates from your grades how well you remember each "
+    + "card, and brings it back when the chance that you have forgotten it reaches about one in ten. "
+    + "A card that you always grade Good returns 2, 13 and 59 days after its first time. So ten new "
+    + "cards a day become about thirty cards a day within two weeks, which is why ten is the "
+    + "default. You can change it under “Choose cards”."],
   options: ["选择卡片", "Choose cards"],
   limit: ["每天新卡数", "New cards a day"],
   chapters: ["章", "Chapters"],
   levels: ["级别", "Levels"],
   kinds: ["题型", "Kinds"],
   progress: ["进度：导出与导入", "Progress: export and import"],
-  stored: (n) => [`这个浏览器里存有 ${n} 条复习记录。`,
-    `This browser holds ${n} review${pluralS(n)}.`],
+  stored: (n, marks) => [`这个浏览器里存有 ${n} 条复习记录、${marks} 条阅读记录（预测和读过的节）。`,
+    `This browser holds ${n} review${pluralS(n)} and ${marks} mark${
+      pluralS(marks)} from reading (predictions, sections read).`],
   export: ["导出", "Export"],
   import: ["导入并合并", "Import and merge"],
   unsaved: ["浏览器不让本页存储数据（可能是无痕窗口）：可以练，但关掉页面进度就没了，请先导出。",
@@ -106,16 +120,20 @@ const REASONS = {
   foreign: () => ["这不是本书的进度文件", "this is not a progress file of this book"],
   newer: () => ["文件由更新的版本写成，刷新页面后再试",
     "a newer edition wrote the file; reload this page and try again"],
-  "no-schema": () => ["文件没有写明格式版本（schema: 1）", "the file states no format version (schema: 1)"],
+  "no-schema": () => ["文件没有写明格式版本（schema: 2）", "the file states no format version (schema: 2)"],
+  "no-marks": () => ["文件里没有 marks 列表", "the file has no list called marks"],
   "no-events": () => ["文件里没有 events 列表", "the file has no list called events"],
   differs: ({ id }) => [`同一个编号 ${id} 有两条不同的记录`,
-    `two different reviews have the id ${id}`],
-  event: ({ number, id, reason }) => {
-    const name = typeof id === "string" ? ` (${id.slice(0, 36)})` : "";
-    const [zh, en] = FAULTS[reason.code](reason);
-    return [`第 ${number} 条记录${name}：${zh}`, `review ${number}${name}: ${en}`];
-  },
+    `two different records have the id ${id}`],
+  event: (broken) => brokenRecord("记录", "review", broken),
+  mark: (broken) => brokenRecord("阅读记录", "mark", broken),
 };
+
+function brokenRecord(zhKind, enKind, { number, id, reason }) {
+  const name = typeof id === "string" ? ` (${id.slice(0, 36)})` : "";
+  const [zh, en] = FAULTS[reason.code](reason);
+  return [`第 ${number} 条${zhKind}${name}：${zh}`, `${enKind} ${number}${name}: ${en}`];
+}
 
 const FAULTS = {
   "not-a-record": () => ["不是一条记录", "not a record"],
@@ -136,14 +154,18 @@ const NOTICES = {
     `Not saved (${detail}): try again; if that fails, export, then reload the page.`],
   unreachable: ({ detail }) => [`卡片加载失败（${detail}）：检查网络后再开始。`,
     `The card could not be loaded (${detail}): check the connection and start again.`],
-  imported: ({ added, all, unknown }) => {
+  imported: ({ added, all, unknown, marks, newMarks }) => {
     const names = unknown.join(", ");
+    const [zhMarks, enMarks] = marks ? [`另有 ${marks} 条阅读记录，新增 ${newMarks} 条。`,
+      ` It also holds ${marks} mark${pluralS(marks)} from reading, ${newMarks} new.`] : ["", ""];
     const zh = unknown.length ? `本版没有这些卡片，记录仍然保留：${names}。` : "";
     const en = unknown.length
       ? ` Kept, though this edition does not have these cards: ${names}.` : "";
-    return [`文件有 ${all} 条记录，新增 ${added} 条。${zh}`,
-      `The file holds ${all} review${pluralS(all)}, ${added} new.${en}`];
+    return [`文件有 ${all} 条记录，新增 ${added} 条。${zhMarks}${zh}`,
+      `The file holds ${all} review${pluralS(all)}, ${added} new.${enMarks}${en}`];
   },
+  "no-section": ({ section }) => [`没有叫 ${quoted(section)} 的节，下面是全书的卡片。`,
+    `There is no section ${quoted(section)}; these are the cards of the whole book.`],
   refused: ({ reason }) => {
     const [zh, en] = REASONS[reason.code](reason);
     return [`没有导入，进度未变：${zh}。`, `Nothing imported, progress unchanged: ${en}.`];

@@ -9,6 +9,10 @@ export const litRows = (parts, lines) => parts.flatMap(({ rows }) => rows)
 /** The stages that a function has, in their order. */
 export const stagesOf = (stages, { parts }) => stages.filter(({ key }) => parts[key]);
 
+/** Those of its stages, after the source, that have rows from the source's lines. */
+export const linkedStages = (stages, one) => stagesOf(stages, one).slice(1).filter(
+  ({ key }) => one.parts[key].some(({ rows }) => rows.some(([, , own]) => own.length)));
+
 const cell = (name, text) => `<code class="pe-${name}">${escape(text)}</code>`;
 
 /** A row; it can be chosen where it comes from a line. */

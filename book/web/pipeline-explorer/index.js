@@ -7,7 +7,7 @@
 // readers without JavaScript see. What the reader chooses is reflected in `choice`, and
 // `choice-change` fired. Nothing here knows a stage by name: the first is always in sight, the
 // others follow in their order.
-import { functionsOf, litRows, panelsOf, stagesOf, tabsOf } from "./draw.js";
+import { functionsOf, linkedStages, litRows, panelsOf, stagesOf, tabsOf } from "./draw.js";
 import { STYLE } from "./style.js";
 import { HINT, LABELS, litWords, madeWords, rowWords } from "./words.js";
 import { Widget, define, follower } from "../widget/element.js";
@@ -141,13 +141,14 @@ export class PipelineExplorer extends Widget {
 
   /** Say how many rows are lit, below the examples and on the tabs. */
   count() {
-    const stages = stagesOf(this.data.stages, this.one).slice(1);
-    const counts = stages.map(({ key, name }) => [
-      name, litRows(this.one.parts[key], this.lines).length]);
-    this.part("status").innerHTML = both(this.lines.length ? litWords(this.lines, counts) : HINT);
-    this.querySelectorAll("[data-stage] small").forEach((node, n) => {
-      node.textContent = this.lines.length ? counts[n][1] : "";
-    });
+    const lit = Object.fromEntries(linkedStages(this.data.stages, this.one).map(
+      ({ key, name }) => [key, [name, litRows(this.one.parts[key], this.lines).length]]));
+    this.part("status").innerHTML = both(
+      this.lines.length ? litWords(this.lines, Object.values(lit)) : HINT);
+    for (const node of this.querySelectorAll("[data-stage]")) {
+      node.querySelector("small").textContent = this.lines.length
+        ? lit[node.dataset.stage]?.[1] ?? "" : "";
+    }
   }
 
   /** Every label in the language of the page. */

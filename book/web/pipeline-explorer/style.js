@@ -38,7 +38,7 @@ pipeline-explorer .w-frame {
   button.pe-row:focus-visible { outline: 2px solid var(--w-accent); outline-offset: -2px; }
 
   .pe-tabs { display: none; }
-  @container (max-width: 40rem) {
+  @container (max-width: 38rem) {
     .w-controls > button { flex: 1 1 auto; }
     .pe-stages { columns: 1; }
     .pe-tabs {

@@ -8,18 +8,19 @@
 // readers without JavaScript see. What is shown is reflected in the attributes after each edit
 // (chain is empty where the numbers were set by hand), and `view-change` is fired.
 import {
-  address, contiguousStrides, indices, numel, parseInts, readers, undrawable,
+  ITEMSIZES, address, contiguousStrides, indices, numel, readers, undrawable,
 } from "./layout.js";
 import { run } from "./operations.js";
 import { STYLE } from "./style.js";
+import { parseInts, tuple } from "./text.js";
 import {
   KINDS, LABELS, at, byteWords, cellWords, contiguityWords, formula, gapWords, memoryWords, numbers,
-  overlapWords, refusalWords, storageWords, tuple,
+  overlapWords, refusalWords, storageWords,
 } from "./words.js";
 import { Widget, define, follower } from "../widget/element.js";
+import { FORM } from "../widget/form.js";
 import { both, html, inPageLanguage, setLabels } from "../widget/words.js";
 
-const ITEMSIZES = [1, 2, 4, 8, 16];
 const PAUSE = 500; // ms without a key before a chain is called wrong: half-typed ones always are
 
 const equal = (a, b) => JSON.stringify(a) === JSON.stringify(b);
@@ -48,23 +49,23 @@ function handText({ shape, strides, offset, size }) {
 
 // ------------------------------------------------------------------ the skeleton
 const times = (n, make) => Array.from({ length: n }, (_, i) => make(i));
-const heading = (key) => `<p class="se-heading" aria-hidden="true">${both(LABELS[key])}</p>`;
+const heading = (key) => `<p class="w-heading" aria-hidden="true">${both(LABELS[key])}</p>`;
 const field = (name, label, type) =>
   `<label><span>${label}</span><input name="${name}" type="${type}"
   ${type === "text" ? "" : 'step="1"'} autocomplete="off"></label>`;
-const SKELETON = `<div class="w-frame" role="group" data-label="explorer">
-  <div class="se-presets" role="group" data-label="presets">${PRESETS.map((p) =>
+const SKELETON = `<div class="w-frame w-form" role="group" data-label="explorer">
+  <div class="w-presets" role="group" data-label="presets">${PRESETS.map((p) =>
     `<button type="button"><span>${both(p.label)}</span><code>${p.code}</code></button>`).join("")}
   </div>
-  <div class="se-form">
-    <div class="se-row">
+  <div class="w-fields">
+    <div class="w-row">
       ${field("size", both(LABELS.size), "number")}
       <label class="se-chain"><span>${both(LABELS.chain)}</span><textarea name="chain" rows="1"
       spellcheck="false" autocapitalize="off" autocomplete="off"></textarea></label>
     </div>
     ${heading("steps")}<ol class="se-steps" data-label="stepList"></ol>
     ${heading("byHand")}
-    <div class="se-row">
+    <div class="w-row">
       ${field("shape", both(LABELS.shape), "text")}<span class="se-strides"></span>
       ${field("offset", both(LABELS.offset), "number")}
     </div>
@@ -82,7 +83,7 @@ const SKELETON = `<div class="w-frame" role="group" data-label="explorer">
         <p class="se-live" aria-live="polite"></p>
       </div>
     </div>
-    <p class="se-heading se-whose"></p>
+    <p class="w-heading se-whose"></p>
     <div class="se-storage" role="listbox" data-label="storage"></div>
     <p class="w-legend">
       <span><i class="se-cell se-unused"></i>${both(LABELS.unused)}</span>
@@ -121,10 +122,12 @@ function stepButton({ text, kind, state }, k) {
     layout}<span class="se-kind se-kind-${kind}">${both(KINDS[kind])}</span></button></li>`;
 }
 
+const VIEW = ["shape", "strides", "offset", "size", "chain", "itemsize"]; // traits, attributes
+
 let serial = 0;
 
 class StrideExplorer extends Widget {
-  static observedAttributes = ["shape", "strides", "offset", "size", "chain", "itemsize"];
+  static observedAttributes = VIEW;
 
   connectedCallback() {
     super.connectedCallback();
@@ -164,7 +167,7 @@ class StrideExplorer extends Widget {
 
   input(name) { return this.querySelector(`[name=${name}]`); }
 
-  fields() { return [...this.find("form").querySelectorAll("input, textarea")]; }
+  fields() { return [...this.part("fields").querySelectorAll("input, textarea")]; }
 
   build() {
     this.innerHTML = SKELETON;
@@ -175,7 +178,7 @@ class StrideExplorer extends Widget {
     const frame = this.part("frame");
     for (const type of ["pointerover", "focusin", "click"]) frame.addEventListener(type, pick);
     frame.addEventListener("keydown", (event) => this.walk(event));
-    this.find("form").addEventListener("input", ({ target }) => this.edit(target));
+    this.part("fields").addEventListener("input", ({ target }) => this.edit(target));
     this.input("chain").addEventListener("change", ({ target }) => {
       if (this.pause) this.edit(target, true); // what is wrong is said at the latest on leaving
     });
@@ -185,7 +188,7 @@ class StrideExplorer extends Widget {
     });
     this.input("itemsize").onchange = ({ target }) => this.setItemsize(+target.value, true);
     this.input("byte").oninput = ({ target }) => this.typeByte(target);
-    this.find("presets").querySelectorAll("button").forEach((button, i) => {
+    this.part("presets").querySelectorAll("button").forEach((button, i) => {
       button.onclick = () => this.run(PRESETS[i].code, 12, { edited: "preset" });
     });
   }
@@ -268,7 +271,7 @@ class StrideExplorer extends Widget {
 
   tell() {
     const detail = { ...this.view, chain: this.shownChain(), itemsize: this.itemsize };
-    StrideExplorer.observedAttributes.forEach((name) => this.setAttribute(name, detail[name]));
+    VIEW.forEach((name) => this.setAttribute(name, detail[name]));
     this.dispatchEvent(new CustomEvent("view-change", { detail, bubbles: true }));
   }
 
@@ -276,7 +279,7 @@ class StrideExplorer extends Widget {
     const line = this.part("error"), stale = `<em>${both(LABELS.stale)}</em>`;
     const field = error && (error.field === "chain" && this.hand ? edited : error.field);
     const wrong = this.input(field) ?? this.input(edited) ?? this.input("chain");
-    if (error) wrong.closest(".se-row").after(line);
+    if (error) wrong.closest(".w-row").after(line);
     const said = error && refusalWords(this.hand ? { ...error, step: "" } : error);
     line.innerHTML = said ? both(said) + stale : "";
     this.part("frame").toggleAttribute("data-stale", Boolean(error));
@@ -399,7 +402,7 @@ class StrideExplorer extends Widget {
       dd.innerHTML = both(facts[dd.dataset.fact](this.view, this.itemsize));
     }
     this.find("whose").innerHTML = both(storageWords(this.state.storage));
-    this.find("presets").querySelectorAll("button").forEach((button, i) => {
+    this.part("presets").querySelectorAll("button").forEach((button, i) => {
       const copied = Boolean(this.state.storage.by), last = i === PRESETS.length - 1;
       button.setAttribute("aria-pressed", copied === last && equal(PRESETS[i].view, this.view));
     });
@@ -488,7 +491,7 @@ class StrideExplorer extends Widget {
   }
 }
 
-define("stride-explorer", StrideExplorer, STYLE);
+define("stride-explorer", StrideExplorer, FORM + STYLE);
 
-const render = follower("stride-explorer", StrideExplorer.observedAttributes, "view-change");
+const render = follower("stride-explorer", VIEW, "view-change");
 export default { render };

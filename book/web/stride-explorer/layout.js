@@ -3,21 +3,7 @@
 
 export const LIMIT = 64; // elements and storage cells a reader can still see at once
 export const DIMS = 6; // dimensions this element draws: blocks of rows, and a letter for each
-
-const FULL_WIDTH = { "。": ".", "、": ",", "【": "[", "】": "]", "−": "-", "×": "x", "’": "'" };
-
-/** Full-width punctuation and digits as the half-width ones that Python reads. */
-export const halfWidth = (text) =>
-  text.normalize("NFKC").replace(/[。、【】−×’]/g, (c) => FULL_WIDTH[c]);
-
-/** "3, 4", "(3, 4)", "3，4", "3x4" or "3 4" as [3, 4], "()" as []; null for anything else. */
-export function parseInts(text) {
-  const bare = halfWidth(text).trim().replace(/^\((.*)\)$|^\[(.*)\]$/, "$1$2");
-  if (!bare.trim()) return bare === text.trim() ? null : [];
-  const list = bare.replace(/,\s*$/, "").trim();
-  const whole = /^-?\d{1,9}(\s*[,x*]\s*-?\d{1,9}|\s+-?\d{1,9})*$/;
-  return whole.test(list) ? list.match(/-?\d+/g).map(Number) : null;
-}
+export const ITEMSIZES = [1, 2, 4, 8, 16]; // bytes
 
 export const numel = (shape) => shape.reduce((a, b) => a * b, 1);
 

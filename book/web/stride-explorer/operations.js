@@ -1,6 +1,7 @@
 // The operations of a chain, as torch does them: which strides and which offset a view gets, when
 // data are copied, what is refused. A tensor is {shape, strides, offset, storage}; a storage is
 // {size, values, by}: values[cell] is the element of x that lies there, by the step that made it.
+import { expand, relaid } from "./expand.js";
 import {
   address, contiguity, contiguousStrides, dense, indices, numel, refusal,
 } from "./layout.js";
@@ -29,8 +30,6 @@ function wrapAll(list, dims) {
 }
 
 // ------------------------------------------------------------------ views and copies of data
-const relaid = (t, shape, strides, offset = t.offset) => ({ ...t, shape, strides, offset });
-
 /** The elements of `t` (or those that `source` names) in a storage of their own. */
 function copied(t, strides, source = (index) => index) {
   const size = numel(t.shape);
@@ -151,24 +150,6 @@ function unsqueeze(t, dim) {
   return relaid(t, t.shape.toSpliced(d, 0, 1), t.strides.toSpliced(d, 0, stride));
 }
 
-/** Stretch dimensions of size 1, and add dimensions on the left: both with stride 0. */
-function expand(t, size) {
-  const added = size.length - t.shape.length;
-  if (added < 0) refuse("expandDims", { dims: t.shape.length, got: size.length });
-  const shape = [], strides = [];
-  for (let d = size.length - 1; d >= 0; d--) {
-    const old = d >= added ? t.shape[d - added] : 1, want = size[d];
-    if (want < (d < added ? 0 : -1)) refuse(want === -1 ? "leading" : "negative");
-    if (want !== -1 && want !== old && old !== 1) refuse("expand", { dim: d, old, want });
-    const stays = want === -1 || want === old;
-    // torch gives an added dimension of size 1 the stride it would have in a contiguous tensor
-    const kept = d >= added ? t.strides[d - added] : (shape[0] ?? 0) * (strides[0] ?? 0);
-    strides.unshift(stays && t.shape.length ? kept : 0);
-    shape.unshift(want === -1 ? old : want);
-  }
-  return relaid(t, shape, strides);
-}
-
 // ------------------------------------------------------------------ parts
 function select(t, dim, index) {
   if (!t.shape.length) refuse("scalar");
@@ -196,9 +177,14 @@ function narrow(t, dim, start, length) {
   return slice(t, d, { start: from, stop: from + length, step: 1 });
 }
 
+/** Whether an item has only ints, or nothing, around its colons. */
+const cuts = (item) => item?.start === undefined
+  || [item.start, item.stop, item.step].every((n) => n === null || isInt(n));
+
 /** `t[…]`: ints select, slices cut, None adds a dimension, an ellipsis skips to the right. */
 function subscript(t, items) {
   if (items.some(Array.isArray)) refuse("lists");
+  if (!items.every(cuts)) refuse("slice");
   const dims = t.shape.length, used = items.filter((i) => i !== null && i !== ELLIPSIS).length;
   if (used && !dims) refuse("scalar");
   if (used > dims) refuse("indices", { got: used, dims });
@@ -303,7 +289,8 @@ function bind(method, { name, args, named }) {
   if (Object.keys(all).some((key) => !params.some(({ param }) => param === key))) bad();
   return params.map(({ param, preset, many }) => {
     const value = param in all ? all[param] : preset;
-    if (many) return isInt(value) ? [value] : isInts(value) ? value : bad();
+    if (many && name === "squeeze" && isInt(value)) return [value]; // the only one with an int
+    if (many) return isInts(value) ? value : bad();
     const fits = INT_LISTS[name]?.includes(param) ? isInts(value)
       : isInt(value) || (preset === null && value === null);
     return fits ? value : bad();

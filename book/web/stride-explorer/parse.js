@@ -1,7 +1,7 @@
 // A chain as one writes it in Python, read without evaluating anything:
 //   x.view(3, 4).t()[1:, ::2]   with or without `x`, `t =` or `torch.arange(12)` in front.
 // A value is a number, an array, null for None or ELLIPSIS; a slice is {start, stop, step}.
-import { halfWidth } from "./layout.js";
+import { halfWidth } from "./text.js";
 
 export const ELLIPSIS = "...";
 const TOKEN = /\s*(?:(\d+)|([A-Za-z_]\w*)|(\.{3}|[^\s\w]))/y;
@@ -48,8 +48,8 @@ class Parser {
   expect(text, or = "") { if (!this.skip(text)) this.fail(`${text} ${or}`.trim()); }
 
   /** `want` is tokens with spaces between, or one of value, name, operation, whole. */
-  fail(want) {
-    const token = this.tokens[this.next];
+  fail(want, next = this.next) {
+    const token = this.tokens[next];
     refuse("syntax", { want, found: token?.text, at: token?.at });
   }
 
@@ -59,6 +59,7 @@ class Parser {
     if (this.skip("torch", ".", "arange")) {
       this.expect("(");
       length = this.whole();
+      this.skip(",");
       this.expect(")");
     } else if (!this.skip("x") && this.tokens[this.next]?.name) {
       return { length, steps: [this.call(), ...this.steps()] };
@@ -87,9 +88,10 @@ class Parser {
   call() {
     const name = this.name();
     if (!this.skip("(")) return { name, named: {} };
-    const args = [], named = {};
+    const args = [], named = Object.create(null); // which has no `__proto__` either
     while (!this.skip(")")) {
       const key = this.tokens[this.next + 1]?.text === "=" ? this.name() : null;
+      if (key in named) this.fail("value", this.next - 1);
       if (key && this.skip("=")) named[key] = this.value();
       else args.push(this.value());
       if (!this.is(")")) this.expect(",", ")");
@@ -107,7 +109,7 @@ class Parser {
 
   whole() {
     const minus = this.skip("-"), token = this.tokens[this.next];
-    if (!token?.digits || token.text.length > 9) this.fail(minus ? "whole" : "value");
+    if (!/^(0+|[1-9]\d{0,8})$/.test(token?.digits)) this.fail(minus ? "whole" : "value");
     this.next++;
     return minus ? -token.text : +token.text;
   }
@@ -143,8 +145,7 @@ class Parser {
 
   item() {
     const bound = () => (this.is(":") || this.is("]") || this.is(",") ? null : this.value());
-    const start = bound();
-    if (start === null && !this.is(":")) return null;
+    const start = this.is(":") ? null : this.value();
     if (!this.skip(":")) return start;
     const stop = bound();
     return { start, stop, step: this.skip(":") ? bound() : null };
@@ -152,7 +153,7 @@ class Parser {
 }
 
 /** {length, steps}: length where the text says `torch.arange(length)`; else null. */
-export const parseChain = (text) => new Parser(halfWidth(text)).chain();
+export const parseChain = (text) => new Parser(halfWidth(text).replace(/#.*/, "")).chain();
 
 // ------------------------------------------------------------------ and back to text
 const python = (value) => {
@@ -162,7 +163,8 @@ const python = (value) => {
   }
   if (typeof value !== "object") return String(value);
   const { start, stop, step } = value;
-  return `${start ?? ""}:${stop ?? ""}${step === null ? "" : `:${step}`}`;
+  const bound = (n) => (n === null ? "" : python(n));
+  return `${bound(start)}:${bound(stop)}${step === null ? "" : `:${python(step)}`}`;
 };
 
 /** One step as Python writes it: `.view(3, 4)`, `.T`, `[1:, ::2]`. */

@@ -1,36 +1,18 @@
 // How the explorer looks.
 export const STYLE = `
-html:not([data-lang=zh], [data-lang=en]) stride-explorer :is(dd, .w-error, .se-owners) > span {
+html:not([data-lang=zh], [data-lang=en]) stride-explorer
+:is(dd, .w-error, .se-owners) > span {
   display: block;
 }
 stride-explorer .w-frame {
   .se-cell, .se-axis, .se-formula { font-family: var(--w-mono); }
-  b, .se-which { font-weight: 650; }
-  dt, small, .se-heading, .se-lead, .se-axis, .se-hint { color: var(--w-quiet); }
-  .se-heading, .se-hint { font-size: .8125rem; }
+  .se-which { font-weight: 650; }
+  dt, .se-lead, .se-axis, .se-hint { color: var(--w-quiet); }
+  .se-hint { font-size: .8125rem; }
 
-  .se-presets {
-    display: grid; grid-template-columns: repeat(auto-fill, minmax(10.5rem, 1fr)); gap: .4rem;
-  }
-  button {
-    display: grid; gap: .1rem; align-content: start; padding: .4rem .5rem; text-align: start;
-    border: 1px solid var(--w-line); border-radius: .4rem; background: none;
-    color: inherit; font: inherit; line-height: 1.35; cursor: pointer;
-    code { font-size: .75rem; color: var(--w-quiet); overflow-wrap: anywhere; }
-  }
-  button:hover { border-color: var(--w-accent); }
-  button[aria-pressed=true] {
-    border-color: var(--w-accent); box-shadow: inset 3px 0 var(--w-accent);
-    background: color-mix(in srgb, var(--w-accent) 12%, transparent);
-  }
-  .se-presets [aria-pressed=true] > span { font-weight: 650; }
-
-  .se-form { display: grid; gap: .6rem; margin-top: 1rem; }
-  .se-form .se-heading { margin: 0; }
-  .se-row, .se-strides { display: flex; flex-wrap: wrap; align-items: end; gap: .6rem .75rem; }
+  .se-strides { display: flex; flex-wrap: wrap; align-items: end; gap: .6rem .75rem; }
   .se-strides:empty { display: none; }
   .se-chain { flex: 1 1 16rem; }
-  input, textarea, select { width: 5.25rem; height: 2.25rem; padding: 0 .5rem; }
   textarea {
     width: 100%; height: auto; min-height: 2.25rem; padding: .35rem .5rem; line-height: 1.4;
   }
@@ -53,13 +35,11 @@ stride-explorer .w-frame {
   }
   .se-kind-refused { font-weight: 650; }
 
-  .w-picture { margin-top: 1rem; padding-top: .85rem; border-top: 1px solid var(--w-line); }
   .se-stage {
     display: grid; gap: 1rem 2rem;
     grid-template-columns: minmax(0, max-content) minmax(14rem, 1fr);
   }
-  .se-heading { margin-bottom: .4rem; }
-  .se-stage + .se-heading { margin-top: 1.1rem; }
+  .se-stage + .w-heading { margin-top: 1.1rem; }
   .se-tensor {
     display: flex; flex-wrap: wrap; gap: .5rem 1.25rem;
     margin: -4px; padding: 4px; overflow-x: auto;
@@ -122,13 +102,11 @@ stride-explorer .w-frame {
     margin-top: 1rem; padding-top: .85rem; border-top: 1px solid var(--w-line);
   }
   dl > div { display: grid; grid-template-columns: 8.5rem 1fr; gap: 0 1rem; }
+
   @container (max-width: 36rem) {
     .se-stage, dl > div { grid-template-columns: minmax(0, 1fr); }
-    .se-presets { display: flex; margin: -4px; padding: 4px; overflow-x: auto; }
-    .se-presets button { flex: none; }
-    .se-row, .se-strides { gap: .5rem; }
-    .se-row input { width: 3.75rem; }
-    .se-row input[name=shape] { width: 7.5rem; }
+    .se-strides { gap: .5rem; }
+    .w-row [name=shape] { width: 7.5rem; }
     .se-chain { flex-basis: 11rem; }
     .se-steps { grid-template-columns: minmax(0, 1fr); }
     .se-steps button { display: flex; flex-wrap: wrap; gap: .1rem .75rem; }

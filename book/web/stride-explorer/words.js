@@ -3,12 +3,11 @@ import {
   DIMS, LIMIT, address, channelsLast, contiguity, numel, readers,
 } from "./layout.js";
 import { METHODS } from "./operations.js";
+import { plural, tuple } from "./text.js";
 
-export const tuple = (a) => `(${a.join(", ")}${a.length === 1 ? "," : ""})`;
 export const at = (index) => `\`t[${index.join(", ") || "()"}]\``;
 const list = (indexes) =>
   indexes.slice(0, 8).map(at).join(", ") + (indexes.length > 8 ? " …" : "");
-const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 const has = (dims) => `has ${plural(dims, "dimension")}`;
 
 export const LABELS = {
@@ -80,6 +79,8 @@ const REFUSALS = {
   call: ({ usage }) => [`要加括号：\`${usage}\`。`, `Call it, with brackets: \`${usage}\`.`],
   property: ({ name }) => [`\`${name}\` 是属性，不加括号。`,
     `\`${name}\` is a property: write it without brackets.`],
+  slice: () => ["切片的冒号两边只能是整数，或者空着。",
+    "Each side of a colon in a slice must be a whole number or empty."],
   lists: () => ["用列表或元组作下标会复制数据，这里不画。",
     "Indexing with a list or tuple copies data and is not shown here."],
   length: ({ most }) => [`\`x\` 的长度取 0 到 ${most}。`,
@@ -119,13 +120,13 @@ const REFUSALS = {
     `Out of bounds: ${at(e.last)} would be in cell ${e.need - 1}, so ${e.need} cells are needed, `
     + `but the storage has ${e.size}. \`as_strided\` raises RuntimeError.`],
   // shapes
-  negative: () => ["尺寸不能是负数（`-1` 有专门的含义，这里用不上）。",
+  negative: () => ["长度不能是负数（`-1` 有专门的含义，这里用不上）。",
     "A size cannot be negative (`-1` has a meaning of its own, which does not fit here)."],
   free: () => ["`-1` 只能写一个。", "Only one size can be `-1`."],
-  ambiguous: () => ["张量是空的，其余尺寸之积是 0：`-1` 可以是任何数，推不出来。",
+  ambiguous: () => ["张量是空的，其余长度之积是 0：`-1` 可以是任何数，推不出来。",
     "The tensor is empty and the other sizes multiply to 0: `-1` could be any number."],
   numel: ({ have, shape, rest }) => (shape.includes(-1)
-    ? [`${have} 个元素，其余尺寸之积是 ${rest}，除不尽：\`-1\` 推不出来。`,
+    ? [`${have} 个元素，其余长度之积是 ${rest}，除不尽：\`-1\` 推不出来。`,
       `${plural(have, "element")} cannot be divided by ${rest}, the product of the other sizes.`]
     : [`有 ${have} 个元素，形状 \`${tuple(shape)}\` 要 ${rest} 个。`,
       `There are ${plural(have, "element")}; shape \`${tuple(shape)}\` needs ${rest}.`]),
@@ -135,12 +136,12 @@ const REFUSALS = {
     `For \`${tuple(shape)}\`, \`dim=${dim}\` and the dimensions to its right must be walked as one,`
     + ` which needs \`stride[${dim}]\` to be ${want}; it is ${stride}.`
     + " Only a copy can do it: `reshape` makes one."],
-  expandDims: ({ dims, got }) => [`张量有 ${dims} 维，只给了 ${got} 个尺寸：\`expand\` 不减少维数。`,
+  expandDims: ({ dims, got }) => [`张量有 ${dims} 维，只给了 ${got} 个长度：\`expand\` 不减少维数。`,
     `The tensor ${has(dims)} and you gave ${plural(got, "size")}: \`expand\` removes none.`],
   expand: ({ dim, old, want }) => [
-    `\`dim=${dim}\` 的尺寸是 ${old}，不能扩展成 ${want}：只有尺寸为 1 的维能扩展。`,
+    `\`dim=${dim}\` 的长度是 ${old}，不能扩展成 ${want}：只有长度为 1 的维能扩展。`,
     `\`dim=${dim}\` has size ${old} and cannot expand to ${want}: only size 1 can.`],
-  leading: () => ["左边新增的维没有原来的尺寸，不能写 `-1`。",
+  leading: () => ["左边新增的维没有原来的长度，不能写 `-1`。",
     "A dimension added on the left has no size to keep, so it cannot be `-1`."],
   // dimensions and places
   dim: ({ dim, dims }) => [
@@ -159,14 +160,14 @@ const REFUSALS = {
   diagonal: ({ dim }) => [`对角线要两个不同的维，这里都是 \`dim=${dim}\`。`,
     `A diagonal needs two different dimensions; both are \`dim=${dim}\`.`],
   scalar: () => ["0 维张量没有可以取下标的维。", "A tensor of 0 dimensions cannot be indexed."],
-  index: ({ index, dim, size }) => [`下标 ${index} 越界：\`dim=${dim}\` 的尺寸是 ${size}。`,
+  index: ({ index, dim, size }) => [`下标 ${index} 越界：\`dim=${dim}\` 的长度是 ${size}。`,
     `Index ${index} is out of range: \`dim=${dim}\` has size ${size}.`],
   indices: ({ got, dims }) => [`下标写了 ${got} 个，落在 ${dims} 维之外。`,
     `${plural(got, "index value")} in the brackets reach past ${plural(dims, "dimension")}.`],
   step: ({ step }) => [`切片的间隔不能是 ${step}，要大于 0；要倒序用 \`flip\`，数据会复制。`,
     `A slice cannot step by ${step}; the step must be above 0. To reverse, \`flip\` copies data.`],
   narrow: ({ start, length, size }) => [
-    `从 ${start} 起取 ${length} 个，不在尺寸 ${size} 之内。`,
+    `从 ${start} 起取 ${length} 个，不在长度 ${size} 之内。`,
     `${plural(length, "element")} from ${start} on do not lie within size ${size}.`],
   window: ({ size, step, length }) => [
     `窗口 ${size}、每次前移 ${step}：窗口要在 0 到 ${length} 之间，前移至少 1。`,
@@ -186,10 +187,10 @@ export function contiguityWords(view) {
       + " whatever its strides"];
   }
   const c = contiguity(view), [zh, en] = c.contiguous
-    ? ["**是**：每个步长都等于右边各维尺寸之积（尺寸为 1 的维不算）",
+    ? ["**是**：每个步长都等于右边各维长度之积（长度为 1 的维不算）",
       "**Yes**: each stride is the product of the sizes to its right"
       + " (size-1 dimensions do not count)"]
-    : [`**否**：\`dim=${c.dim}\` 的步长是 ${c.stride}，连续要求 ${c.want}（右边各维尺寸之积）`,
+    : [`**否**：\`dim=${c.dim}\` 的步长是 ${c.stride}，连续要求 ${c.want}（右边各维长度之积）`,
       `**No**: \`dim=${c.dim}\` has stride ${c.stride}; contiguity needs ${c.want},`
       + " the product of the sizes to its right"];
   if (view.shape.length !== 4) return [zh, en];

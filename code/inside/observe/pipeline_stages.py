@@ -19,6 +19,8 @@ from torch._dynamo import config
 from torch._dynamo.convert_frame import register_bytecode_hook
 from torch._dynamo.eval_frame import _debug_get_cache_entry_list
 
+from inside.observe.pipeline_back import Lowered, lower, parts_of
+
 FUNCTION = "step"  # the function of an example that is compiled
 TOLD = {"LOAD_GLOBAL", "LOAD_FAST", "STORE_FAST", "STORE_SUBSCR", "PRECALL", "CALL",
         "CALL_FUNCTION_EX", "RETURN_VALUE"}  # the opcodes that tell what rewritten code does
@@ -39,6 +41,7 @@ class Compilation:
     rewritten: types.CodeType
     graph: torch.fx.GraphModule | None = None
     guards: str = ""
+    back: Lowered | None = None
 
     @property
     def compiled(self):
@@ -52,11 +55,12 @@ def compilations(source, calls, **options):
 
     Returns them and the functions that the source defines. Python prints as it runs.
     """
-    names, graphs, made = define(source), {}, []
+    names, graphs, backs, made = define(source), {}, [], []
     functions = [value for value in names.values() if isinstance(value, types.FunctionType)]
 
-    def keep(module, _):
+    def keep(module, inputs):
         graphs[len(graphs)] = module
+        backs.append(lower(module, inputs, stack_lines))
         return module.forward
 
     torch.compiler.reset()
@@ -70,8 +74,9 @@ def compilations(source, calls, **options):
             finally:
                 hook.remove()
             read_guards(made)
-    for one, graph in zip((one for one in made if one.compiled), graphs.values(), strict=True):
-        one.graph = graph
+    found = (one for one in made if one.compiled)
+    for one, graph, back in zip(found, graphs.values(), backs, strict=True):
+        one.graph, one.back = graph, back
     return made, sorted(functions, key=lambda function: function.__name__ != FUNCTION)
 
 
@@ -106,8 +111,11 @@ def stages_of(source, calls, **options):
     title = (lambda one: one.call) if again else (lambda one: one.code.co_name)
     used = names_used([function.__code__ for function in functions])
 
+    titles = [title(one) if len(made) > 1 else "" for one in made]
+
     def parts(rows):
-        return [{"title": title(one) if len(made) > 1 else "", "rows": rows(one)} for one in made]
+        return [{"title": one, "rows": rows(each)}
+                for one, each in zip(titles, made, strict=True)]
 
     return {
         "source": [{"title": "", "rows": lines + [[">>>", call, []] for call in calls]}],
@@ -116,7 +124,7 @@ def stages_of(source, calls, **options):
         "graph": parts(lambda one: nodes(one.graph)),
         "guards": parts(lambda one: guards(one.guards)),
         "rewritten": parts(lambda one: rewritten(one, made, used)),
-    }
+    } | parts_of(titles, [one.back for one in made])
 
 
 def bytecode(code):

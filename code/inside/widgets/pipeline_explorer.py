@@ -29,8 +29,9 @@ from traitlets import Dict, TraitError, validate
 
 from inside.bilingual import spans
 from inside.observe.pipeline_stages import stages_of
+from inside.recorded import conditions, number, recorded
 from inside.widgets.fallback import attribute
-from inside.widgets.pipeline_words import FUNCTIONS, STAGES
+from inside.widgets.pipeline_words import FUNCTIONS, STAGES, TIMES
 from inside.widgets.web_module import WEB, joined_module
 
 ESM = WEB / "pipeline-explorer" / "index.js"
@@ -69,17 +70,25 @@ def pipeline(names):
     if not RECORD.is_file():
         raise FileNotFoundError("book/web/pipeline-explorer/stages.json is missing; use `inside` "
                                 "from a clone of the book")
-    recorded = json.loads(RECORD.read_text(encoding="utf-8"))
+    record, times = json.loads(RECORD.read_text(encoding="utf-8")), recorded("pipeline-times")
     for name in names:
-        if name not in recorded["functions"]:
+        if name not in record["functions"]:
             raise ValueError(f"no function {name!r}; take one of {', '.join(FUNCTIONS)}")
     return {
-        "made": f"torch {recorded['torch']}, Python {recorded['python']}",
+        "made": f"torch {record['torch']}, Python {record['python']}",
         "stages": [{"key": key, "name": name, "what": what}
                    for key, (name, what) in STAGES.items()],
         "functions": [{"key": key, "name": FUNCTIONS[key].name, "say": FUNCTIONS[key].say,
-                       "parts": recorded["functions"][key]} for key in names or FUNCTIONS],
+                       "parts": record["functions"][key] | {"times": timings(times, key)}}
+                      for key in names or FUNCTIONS],
     }
+
+
+def timings(times, key):
+    """The stage of one function that is measured, by `benchmarks/pipeline_times.py`."""
+    row, = (row for row in times.rows("times") if row["key"] == key)
+    rows = [[what, f"{number(row[column])} {unit}", []] for column, what, unit in TIMES]
+    return [{"title": conditions(times.result), "rows": rows}]
 
 
 # ---------------------------------------------------------------- the text without JavaScript

@@ -30,13 +30,52 @@ STAGES: dict[str, tuple[Texts, Texts]] = {  # its name, what it is
          "What is checked before the result is used again. Some guards belong to no line; most "
          "of those check a setting outside the function. Long conditions are shortened, and "
          "guards that differ only in one name are merged.")),
+    "joint": (
+        ("联合图", "Joint graph"),
+        ("AOTAutograd 把前向和反向记在一张图里，`primals` 是输入，`tangents` 是传给反向的梯度。"
+         "不需要梯度的函数没有这张图。",
+         "AOTAutograd writes forward and backward into one graph. `primals` are the inputs, "
+         "`tangents` the gradients that come in. A function without gradients has none.")),
+    "graphs": (
+        ("给后端的图", "Graphs for the back end"),
+        ("需要梯度时，联合图在这里切成前向和反向。这几个例子里，前向在结果之外返回的，都是留给反向的。",
+         "With gradients the joint graph is cut into forward and backward here. What the forward "
+         "graph returns besides the result is kept, in these examples, for the backward graph.")),
+    "loops": (
+        ("融合", "Fusion"),
+        ("Inductor 排好的任务，一行一个。`loops` 是一组循环，里面有一个或者几个算子；"
+         "`call` 是调用一次现成的 kernel。后面写着来自哪些算子。",
+         "What Inductor schedules, a row for each unit. `loops` is one nest of loops, for one or "
+         "several operators, and `call` is one call of a ready-made kernel. The operators that "
+         "it came from follow.")),
+    "code": (
+        ("生成的 C++", "Generated C++"),
+        ("不带向量指令的写法，没有编译，也没有运行。下标的类型转换、花括号、检查和注释都略去了；"
+         "C++ 函数本来叫 `kernel`，这里换成了 `call` 里的名字。`call` 是分配内存、调用 kernel 的 "
+         "Python，它的各行没有追溯到源代码。"
+         "一组循环来自哪些源代码行，循环里的每一行就都算来自它们。",
+         "Written without vector instructions, and neither compiled nor run. Index casts, braces, "
+         "checks and comments are left out, and the C++ function, which is really called "
+         "`kernel`, has the name that `call` uses. `call` is the Python that allocates memory and "
+         "calls kernels; its lines aren't traced to the source. All lines of a loop count as "
+         "coming from all the source lines of that loop.")),
     "rewritten": (
         ("改写后的字节码", "Rewritten bytecode"),
         ("守卫都成立时，Python 执行的是这一份。只搬动数据的指令略去了，`⋯` 后面是略去的条数。"
          "录制时关掉了 Dynamo 的计时调用。",
          "What Python runs when all guards hold. Instructions that only move values are left "
          "out, and `⋯` counts them. Dynamo's own timing calls were switched off.")),
+    "times": (
+        ("用时", "Timings"),
+        ("第一次运行时各个阶段用的时间。`C++` 是 C++ 编译器，包括先试哪种向量指令能用、做预编译头。"
+         "`compiled` 是编译好以后再跑一遍，`eager` 是不编译跑一遍，需要梯度的连反向一起算。",
+         "What each stage took when the example first ran. `C++` is the C++ compiler, with its "
+         "trials of vector instructions and its precompiled header. `compiled` is a later run, "
+         "`eager` a run without the compiler, with backward where there is one.")),
 }
+
+TIMES = [("dynamo", "Dynamo", "ms"), ("aot", "AOTAutograd", "ms"), ("inductor", "Inductor", "ms"),
+         ("cpp", "C++", "ms"), ("later", "compiled", "µs"), ("eager", "eager", "µs")]
 
 
 @dataclass(frozen=True)
@@ -125,13 +164,41 @@ def step(x):
     "dynamic": Function(
         ("长度变了", "A size that changes"),
         ("第一次调用，长度 4 写死在图里，也写在守卫里。第二次来的是 5，守卫不成立，"
-         "Dynamo 重新编译，这一回把长度记成符号 `s77`，守卫只要求至少是 2。",
+         "Dynamo 重新编译，这一回把长度记成符号 `s77`。守卫要求它在 2 和 4096 之间，"
+         "其中 4096 是 Inductor 加的，求和再长，它就换一种写法。",
          "The first call writes the size 4 into the graph and into a guard. The second brings 5, "
          "the guard fails, and Dynamo compiles again. Now the size is a symbol, `s77`, and a "
-         "guard asks only that it's at least 2."),
+         "guard asks that it's between 2 and 4096. The 4096 comes from Inductor, which writes "
+         "a longer sum another way."),
         """\
 def step(x):
     y = x * x.shape[0]
     return y.sum()
 """, ("step(torch.ones(4))", "step(torch.ones(5))")),
+    "gradient": Function(
+        ("需要梯度", "A gradient"),
+        ("`w` 需要梯度，所以多了一张联合图。切开以后，前向没有留下 `sin` 的结果，只留下两个输入，"
+         "反向把乘积和正弦又算了一遍，而且和别的运算在同一个循环里。",
+         "`w` needs a gradient, so there is a joint graph. After the cut the forward graph keeps "
+         "the two inputs, not the result of `sin`. The backward graph computes the product and "
+         "the sine once more, in one loop with the rest."),
+        """\
+def step(x, w):
+    y = torch.sin(x * w)
+    return (y * y).sum()
+""", ("step(torch.ones(4), torch.ones(4, requires_grad=True))",)),
+    "product": Function(
+        ("矩阵乘法", "A matrix product"),
+        ("矩阵乘法交给现成的 kernel，所以融合里有一行 `call`。`relu` 和 softmax 合成一组循环，"
+         "每一行里有三个：先求最大值；再算指数、求和，并把指数存进一小块局部缓冲；最后做除法。"
+         "只有前两个循环去读这一行数据。",
+         "The matrix product goes to a ready-made kernel, the row `call` under Fusion. `relu` and "
+         "the softmax become one nest of loops with three loops inside. One finds the maximum of "
+         "a row, one sums the exponentials and keeps them in a small local buffer, and one "
+         "divides. Only the first two read the row."),
+        """\
+def step(x, w):
+    y = torch.relu(x @ w)
+    return torch.softmax(y, -1)
+""", ("step(torch.ones(2, 4), torch.ones(4, 8))",)),
 }

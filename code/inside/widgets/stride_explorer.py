@@ -144,9 +144,7 @@ class StrideExplorer(anywidget.AnyWidget):
 
     @validate("itemsize")
     def _accept_itemsize(self, proposal):
-        if proposal["value"] not in ITEMSIZES:
-            raise ViewError(f"itemsize {proposal['value']}: one of {ITEMSIZES} bytes")
-        return proposal["value"]
+        return of_a_dtype(proposal["value"])
 
     @observe("shape", "strides", "offset", "size", "chain")
     def _follow(self, change):
@@ -201,6 +199,13 @@ def result(chain, cells=None):
 
 class ViewError(ValueError, TraitError):
     """A view torch refuses or the widget cannot draw; as a TraitError it rolls a change back."""
+
+
+def of_a_dtype(itemsize):
+    """The item size in bytes; raises `ViewError` where no dtype has it."""
+    if itemsize not in ITEMSIZES:
+        raise ViewError(f"itemsize {itemsize}: one of {ITEMSIZES} bytes")
+    return itemsize
 
 
 def check(shape, strides, offset, size):

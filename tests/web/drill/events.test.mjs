@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { exportText, FORMAT, importText, merge, newId, problem, Refusal }
-  from "../../../book/web/drill/events.js";
-import { chance, event, uuid } from "./helpers.mjs";
+import { merge, problem } from "../../../book/web/drill/events.js";
+import { exportText, FORMAT, importText } from "../../../book/web/drill/file.js";
+import { newId, Refusal } from "../../../book/web/drill/record.js";
+import { chance, event, mark, prediction, uuid } from "./helpers.mjs";
 
 /** A random set of events; the same number always stands for the same event. */
 function randomSet(random) {
@@ -51,14 +52,23 @@ test("two different events with one id are refused, in either order", () => {
 test("an export reads back as the same events, and equal sets make equal files", () => {
   const events = merge(randomSet(chance(2)), randomSet(chance(3)));
   assert.ok(events.length > 10);
-  assert.deepEqual(importText(exportText(events)), events);
+  const everything = { events, marks: [mark(1), prediction(2, { time: 9e12 })] };
+  assert.deepEqual(importText(exportText(everything)), everything);
   const mixed = events.map((entry) => Object.fromEntries(Object.entries(entry).reverse()));
-  assert.equal(exportText(mixed.reverse()), exportText(events));
-  assert.deepEqual(importText(`\ufeff${exportText(events)}`), events);
+  assert.equal(exportText({ events: mixed.reverse(), marks: everything.marks.toReversed() }),
+    exportText(everything));
+  assert.deepEqual(importText(`\ufeff${exportText(everything)}`), everything);
+});
+
+test("a file of schema 1, as older editions wrote it, still reads: no marks", () => {
+  const file = `{"format": "${FORMAT}", "schema": 1, "events": [\n${
+    JSON.stringify(event(1))},\n${JSON.stringify(event(2))}\n]}\n`;
+  assert.deepEqual(importText(file), { events: [event(1), event(2)], marks: [] });
 });
 
 test("an empty progress is a valid file", () => {
-  assert.deepEqual(importText(exportText([])), []);
+  const nothing = { events: [], marks: [] };
+  assert.deepEqual(importText(exportText(nothing)), nothing);
 });
 
 const BROKEN_FILES = {
@@ -69,11 +79,14 @@ const BROKEN_FILES = {
   null: ["null", "foreign"],
   "a list of events": [JSON.stringify([event(1)]), "foreign"],
   "of another program": ['{"format": "anki", "schema": 1, "events": []}', "foreign"],
-  "of a later version": [`{"format": "${FORMAT}", "schema": 2, "events": []}`, "newer"],
+  "of a later version": [`{"format": "${FORMAT}", "schema": 3, "events": []}`, "newer"],
   "with an event of a later version": [fileOf(event(1), event(2, { schema: 2 })), "newer"],
   "without version": [`{"format": "${FORMAT}", "events": []}`, "no-schema"],
   "with a version in words": [`{"format": "${FORMAT}", "schema": "1", "events": []}`, "no-schema"],
   "without events": [`{"format": "${FORMAT}", "schema": 1}`, "no-events"],
+  "of schema 2 without marks": [`{"format": "${FORMAT}", "schema": 2, "events": []}`, "no-marks"],
+  "with a mark of a later version": [`{"format": "${FORMAT}", "schema": 2, "events": [], "marks": [
+    ${JSON.stringify(mark(1, { schema: 2, kind: "dream" }))}]}`, "newer"],
   "with events by name": [`{"format": "${FORMAT}", "schema": 1, "events": {}}`, "no-events"],
 };
 for (const [name, [text, code]] of Object.entries(BROKEN_FILES)) {

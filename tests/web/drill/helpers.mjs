@@ -25,6 +25,18 @@ export function event(n, changes = {}) {
   };
 }
 
+export function mark(n, changes = {}) {
+  return {
+    id: uuid(n), kind: "read", page: "chapters/01-tensors/views", time: MONDAY, zone: 0,
+    lang: "zh", schema: 1, device: uuid(0xd), ...changes,
+  };
+}
+
+export function prediction(n, changes = {}) {
+  return mark(n, { kind: "prediction", cell: "guess-1", edition: "0123456789ab",
+    response: "answer", right: true, confidence: "sure", ...changes });
+}
+
 export function card(id, changes = {}) {
   return { id, chapter: "01-tensors", section: "views", kind: "explain", level: "senior",
     after: [], confusable: [], scored: false, ...changes };

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { shuffled } from "../../../book/web/drill/random.js";
 import { advance, elapsedOn, fold, intervals, PARAMETERS, SCHEDULER }
   from "../../../book/web/drill/schedule.js";
+import { texts } from "../../../book/web/drill/texts.js";
 import { chance, DAY, event, MONDAY } from "./helpers.mjs";
 
 const graded = (...grades) => grades.map((grade, i) =>
@@ -97,4 +98,15 @@ test("ten years of an eager reader fold in less than a second", () => {
   const started = performance.now();
   assert.equal(fold(events).size, 400);
   assert.ok(performance.now() - started < 1000);
+});
+
+test("a card that is always Good returns after 2, 13 and 59 days, as the start screen says", () => {
+  const events = [], days = [];
+  for (let n = 0, day = 0; n < 4; n += 1) {
+    days.push(day);
+    events.push(event(n, { time: MONDAY + day * DAY }));
+    day += [...fold(events).values()][0].interval;
+  }
+  assert.deepEqual(days, [0, 2, 13, 59]);
+  assert.ok(texts.why.every((text) => /2\D+13\D+59/.test(text)));
 });

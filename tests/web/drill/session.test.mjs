@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Deck } from "../../../book/web/drill/deck.js";
-import { exportText, problem } from "../../../book/web/drill/events.js";
+import { problem } from "../../../book/web/drill/events.js";
+import { exportText } from "../../../book/web/drill/file.js";
 import { Session } from "../../../book/web/drill/session.js";
 import { openStore } from "../../../book/web/drill/store.js";
 import { notice } from "../../../book/web/drill/texts.js";
-import { card, DAY, event, MONDAY, uuid } from "./helpers.mjs";
+import { card, DAY, event, mark, MONDAY, uuid } from "./helpers.mjs";
 
 const both = (text) => ({ zh: text, en: text });
 const myth = (key, output) => ({ key, output, text: both(output), why: both("why") });
@@ -220,7 +221,7 @@ test("news of another card leaves the one in hand alone", async () => {
   const session = await sessionOver(store);
   await session.start();
   session.respond("answer");
-  await store.join([event(1, { card: "a-third" })]);
+  await store.join({ events: [event(1, { card: "a-third" })], marks: [] });
   await session.sync();
   assert.equal(session.current.response, "answer");
   assert.equal(session.events.length, 1);
@@ -292,15 +293,17 @@ test("import merges, twice is once, and cards of another edition are kept and na
   await session.start();
   await answerCard(session);
   session.end();
-  const text = exportText([...session.events, event(1, { card: "a-third" }),
-    event(2, { card: "z-later-edition" })]);
+  await session.store.join({ events: [], marks: [mark(1)] });
+  const text = exportText({ marks: [mark(1), mark(2)], events: [...session.events,
+    event(1, { card: "a-third" }), event(2, { card: "z-later-edition" })] });
   await session.importText(text);
   assert.deepEqual(session.notice, { code: "imported", added: 2, all: 3,
-    unknown: ["z-later-edition"] });
+    unknown: ["z-later-edition"], marks: 2, newMarks: 1 });
+  assert.deepEqual(session.marks, [mark(1), mark(2)]);
   const after = session.exportText();
   assert.ok(after.includes("z-later-edition"));
   await session.importText(text);
-  assert.equal(session.notice.added, 0);
+  assert.deepEqual([session.notice.added, session.notice.newMarks], [0, 0]);
   assert.equal(session.exportText(), after);
 });
 
@@ -309,7 +312,8 @@ test("a file with one broken event changes nothing and says in both languages wh
   await session.start();
   await answerCard(session);
   const before = session.exportText();
-  const text = exportText([event(1), event(2, { card: "a-third" })]).replace('"zone":0', '"zone":9e9');
+  const text = exportText({ marks: [],
+    events: [event(1), event(2, { card: "a-third" })] }).replace('"zone":0', '"zone":9e9');
   await session.importText(text);
   assert.equal(session.exportText(), before);
   const [zh, en] = notice(session.notice);
@@ -325,7 +329,8 @@ test("an event that contradicts a stored one changes nothing", async () => {
   await session.start();
   const stored = await answerCard(session);
   const before = session.exportText();
-  await session.importText(exportText([event(1), { ...stored, grade: 2 }]));
+  await session.importText(exportText({ marks: [],
+    events: [event(1), { ...stored, grade: 2 }] }));
   assert.equal(session.notice.reason.code, "differs");
   assert.equal(session.exportText(), before);
   assert.ok(notice(session.notice).every((line) => line.includes(stored.id)));
@@ -350,3 +355,43 @@ async function answerAfterStart(session) {
   await session.start();
   return answerCard(session);
 }
+
+// ---------------------------------------------------------------------- one section, one chapter
+const SECTIONS = [card("a-one", { section: "views" }), card("a-two", { section: "copies" }),
+  card("b-one", { chapter: "05-compile", section: "fusion" })];
+
+async function chosen() {
+  const session = await fresh(SECTIONS);
+  session.deck.chapters = [{ slug: "01-tensors" }, { slug: "05-compile" }];
+  return session;
+}
+
+test("an address that names a section keeps to its cards, all of them on one day", async () => {
+  const session = await chosen();
+  await session.choose("limit", 0);
+  await session.choose("hidden", { chapter: ["05-compile"], level: [], kind: [] });
+  session.keepTo("05-compile/fusion");
+  assert.deepEqual(session.cards.map(({ id }) => id), ["b-one"]);
+  assert.equal(session.plan.fresh, 1);
+  session.keepTo(null);
+  assert.deepEqual(session.cards.map(({ id }) => id), ["a-one", "a-two"]);
+  assert.equal(session.plan.fresh, 0);
+});
+
+test("a section that there is not is said, and all cards are there", async () => {
+  const session = await chosen();
+  session.keepTo("05-compile/views");
+  assert.equal(session.cards.length, 3);
+  assert.match(notice(session.notice)[1], /no section "05-compile\/views"/);
+});
+
+test("one tap keeps to one chapter, the next to all, and the choice is stored", async () => {
+  const session = await chosen();
+  await session.onlyChapter("05-compile");
+  assert.deepEqual(session.cards.map(({ id }) => id), ["b-one"]);
+  assert.deepEqual((await session.store.setting("hidden")).chapter, ["01-tensors"]);
+  await session.onlyChapter("01-tensors");
+  assert.deepEqual(session.cards.map(({ id }) => id), ["a-one", "a-two"]);
+  await session.onlyChapter(null);
+  assert.equal(session.cards.length, 3);
+});

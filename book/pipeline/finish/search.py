@@ -1,0 +1,104 @@
+"""The index of the search, made of the finished pages, below `_static/search/`.
+
+Every file bears a digest in its name, so that a browser may keep it for ever; the script of all
+pages is told the names. Of each language: one index, and for each page the texts of its entries,
+from which a result's line of context is cut.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+
+import yaml
+
+from book.pipeline import digests
+from book.pipeline.finish.entries import Entry, entries
+from book.pipeline.finish.manners import NOT_FOUND
+from book.pipeline.paths import ROOT, WEB
+
+NODE = Path(sys.executable).with_name("node")
+MAKE = WEB / "search" / "make-main.js"
+TERMS = ROOT / "book" / "terms.yaml"
+WORDS = ROOT / "book" / "search-words.yaml"
+FOLDER = "search"
+SCRIPT, BOX = "search.js", "search-box.js"  # of all pages, and what it loads on use
+PLACE = "SEARCH_FILES"  # stands in the script of all pages where the names belong
+NOTE = re.compile(r"（.*?）|，.*|`.*?`")
+
+
+def write(site: Path) -> None:
+    """Make the index of a site and tell its pages' script where it is.
+
+    Raises SystemExit, in one line, where Node cannot make it.
+    """
+    static = site / "_static"
+    found = [entry for file in sorted(site.rglob("*.html")) if file.name != NOT_FOUND
+             for entry in entries(file.relative_to(site).with_suffix("").as_posix(),
+                                  file.read_text(encoding="utf-8"))]
+    made = indices(found, synonyms())
+    folder = static / FOLDER
+    folder.mkdir(exist_ok=True)
+    names = {"box": named(folder, "box.js", (static / BOX).read_text(encoding="utf-8"))}
+    for lang, index in made.items():
+        index["texts"] = [named(folder, f"text-{lang}.json", digests.canonical(texts))
+                          for texts in page_texts(found, lang, index["pages"])]
+        names[lang] = named(folder, f"index-{lang}.json", digests.canonical(index))
+    (static / BOX).unlink()
+    script = static / SCRIPT
+    script.write_text(script.read_text(encoding="utf-8").replace(PLACE, json.dumps(names)),
+                      encoding="utf-8")
+
+
+def indices(found: Iterable[Entry], terms: list[list[str]]) -> dict[str, dict]:
+    """The index of each language; the tokens are made by the module that the page uses too."""
+    given = json.dumps({"entries": [asdict(entry) for entry in found], "terms": terms})
+    command = [NODE, "--max-semi-space-size=64", MAKE]  # a third of the time went to the collector
+    done = subprocess.run(command, input=given, capture_output=True, encoding="utf-8", check=False)
+    if done.returncode:
+        sys.exit(f"{done.stderr}\nsite: book/web/search/make-main.js made no index")
+    return json.loads(done.stdout)
+
+
+def synonyms() -> list[list[str]]:
+    """Words for one thing: the book's terms, and what readers type for them."""
+    terms, words = (yaml.safe_load(file.read_text(encoding="utf-8")) for file in (TERMS, WORDS))
+    return [*names_of(terms), *words]
+
+
+def names_of(terms: list[dict]) -> list[list[str]]:
+    """Names of a term: in both languages, and the forms that the book does not use."""
+    groups = []
+    for term in terms:
+        chinese = [word.strip() for word in NOTE.sub("", term["zh"]).split("、")]
+        words = dict.fromkeys(word for word in [term["en"], *chinese, *term.get("refuse", [])]
+                              if word)
+        if len(words) > 1:
+            groups.append(list(words))
+    return groups
+
+
+def page_texts(found: Iterable[Entry], lang: str, pages: list[str]) -> list[dict[str, str]]:
+    """For each page the texts of its entries by their anchors; the page itself is "".
+
+    A card has none: a result that quoted its answer would spend the card.
+    """
+    texts: dict[str, dict[str, str]] = {page: {} for page in pages}
+    for entry in found:
+        if entry.kind != "card":
+            texts[entry.page][entry.anchor] = entry.text[lang]
+    return list(texts.values())
+
+
+def named(folder: Path, name: str, content: str) -> str:
+    """Write a file whose name holds its digest; returns the name."""
+    stem, _, suffix = name.partition(".")
+    whole = f"{stem}.{digests.of(content)[:10]}.{suffix}"
+    (folder / whole).write_text(content, encoding="utf-8")
+    return whole
+

@@ -1,0 +1,167 @@
+// Finding: MiniSearch scores each group of the query; what is here puts the groups together.
+
+import MiniSearch from "minisearch";
+import { BOOSTS, OPTIONS } from "./fields.js";
+import { unpack } from "./packed.js";
+import { parse } from "./query.js";
+import { allowed, meant } from "./typos.js";
+import { hanRuns, latin, normal } from "./tokens.js";
+
+const AT_ONCE = 2, TERMS = 3; // entries of one page, and terms, before all others had their turn
+const SHOWN = 12, ALWAYS = 5, TAIL = 0.15; // after so many, those that are worth a share of the first
+const EDGE = 1.6;    // a title that begins or ends with the one character that is asked for
+const CARD = 0.75, SHARED = 0.5, SHEET = 0.8, ABOUT = 0.5;
+
+/** What the index knows of a term, and other names of the book's terms. */
+export function lexicon({ index, documentCount }, synonyms) {
+  const counts = new Map(index.map(([word, fields]) => [word,
+    Math.max(...Object.values(fields).map((docs) => Object.keys(docs).length))]));
+  const others = new Map();
+  const phrases = [];
+  for (const words of synonyms) {
+    for (const word of words) {
+      const rest = words.filter((one) => one !== word);
+      const stems = latin(word).flatMap(({ names }) => names);
+      if (stems.length > 1) phrases.push({ stems, others: rest.flatMap(terms) });
+      else {
+        const name = stems[0] ?? word;
+        others.set(name, [...(others.get(name) ?? []), ...rest.flatMap(terms)]);
+      }
+    }
+  }
+  const chinese = [...counts.keys()].filter((word) => /^\p{Script=Han}{2,}$/u.test(word));
+  return {
+    size: documentCount, phrases,
+    has: (word) => counts.has(word) || others.has(word),
+    count: (word) => counts.get(word) ?? 0,
+    synonyms: (word) => others.get(word) ?? [],
+    near: (char) => chinese.filter((word) => word.startsWith(char) || word.endsWith(char))
+      .sort((a, b) => counts.get(b) - counts.get(a)).slice(0, 8),
+  };
+}
+
+/** Another name as terms: a Chinese one is a term, a single Latin word too, longer ones are not. */
+function terms(word) {
+  const names = latin(word).flatMap(({ names: inner }) => inner);
+  if (!names.length) return [word];
+  return names.length === 1 ? names : [];
+}
+
+/** A search over the index of one language: `search(text)` gives entries, best first. */
+export class Finder {
+  constructor(data) {
+    const index = unpack(data.index, OPTIONS.fields);
+    this.engine = MiniSearch.loadJS(index, OPTIONS);
+    this.lexicon = lexicon(index, data.synonyms);
+    this.docs = data.docs.map(([page, anchor, kind, depth, title, other, isShared], id) => ({
+      id, page: data.pages[page], anchor, kind, depth, title, other, isShared }));
+  }
+
+  search(text) {
+    const { groups, pasted } = parse(text, this.lexicon);
+    const whole = groups.reduce((sum, { weight, extra }) => sum + (extra ? 0 : weight), 0);
+    if (!whole) return [];
+    const found = this.collect(groups, pasted);
+    const least = pasted ? 0.2 : 0.35;
+    const scored = [...found].filter(([, one]) => one.covered / whole >= least)
+      .map(([id, one]) => ({ ...this.docs[id], covered: Math.min(1, one.covered / whole), terms: one.terms,
+                             score: this.score(this.docs[id], one, whole, text, pasted) }));
+    const best = takeTurns(withoutTail(scored.sort((a, b) => b.score - a.score)));
+    return best.slice(0, SHOWN);
+  }
+
+  /** By entry: the sum over groups of the best term, how much of the query that is, where it was. */
+  collect(groups, pasted) {
+    const found = new Map();
+    groups.forEach((group, at) => {
+      for (const [id, hit] of this.hits(group, !pasted, at === groups.length - 1)) {
+        const one = found.get(id) ?? { score: 0, covered: 0, titled: 0, terms: new Set() };
+        one.score += hit.score;
+        one.covered += group.weight * Math.min(1, hit.worth);
+        one.titled += group.weight * Math.min(1, hit.titled);
+        for (const word of hit.terms) one.terms.add(word);
+        found.set(id, one);
+      }
+    });
+    return found;
+  }
+
+  /** The entries that one group finds, each by the best of its terms; what was pasted has no typos. */
+  hits(group, isTyped, isLast) {
+    const best = new Map();
+    const known = group.alts.filter(([word]) => this.lexicon.count(word));
+    const alts = known.map(([word, worth]) => [word, worth, {}]);
+    if (isTyped && group.typed) alts.push(...this.guesses(group, isLast));
+    for (const [word, worth, more] of alts) {
+      for (const { id, score, match, terms: words } of this.engine.search(word, { boost: BOOSTS, ...more })) {
+        const titled = Object.values(match).some((fields) => fields.includes("title") || fields.includes("other"));
+        const one = best.get(id) ?? { score: 0, worth: 0, titled: 0, terms: [] };
+        best.set(id, { score: Math.max(one.score, score * worth), worth: Math.max(one.worth, worth),
+                       titled: Math.max(one.titled, titled ? worth : 0), terms: [...one.terms, ...words] });
+      }
+    }
+    return best;
+  }
+
+  /** A word that is still being typed, or mistyped. */
+  guesses({ label, typed }, isLast) {
+    const found = [];
+    if (isLast && label.length > 2) found.push([label, 0.6, { prefix: true }]);
+    if (this.lexicon.count(label)) return found;
+    // A mistyped ending is no ending to the stemmer: without two letters it is near the stem.
+    for (const word of typed.length > 6 ? [label, typed.slice(0, -2)] : [label]) {
+      const filter = ({ terms: words }) => words.some((one) => meant(word, one));
+      if (allowed(word.length)) found.push([word, 0.65, { fuzzy: 2, filter }]);
+    }
+    return found;
+  }
+
+  /** One character is in a hundred titles: it means those that begin or end with it, known words first. */
+  alone({ title, other, kind }, char) {
+    const [name] = [title, other].filter((one) => one.startsWith(char) || one.endsWith(char));
+    if (!name) return 1;
+    return EDGE * (kind === "term" ? 1 + Math.log1p(this.lexicon.count(name)) / 4 : 1);
+  }
+
+  score(doc, { score, covered, titled }, whole, text, pasted) {
+    const share = Math.min(1, covered / whole), inTitle = Math.min(1, titled / whole);
+    const exact = !pasted && phrase(doc, text);
+    let factor = (share ** 2) * (1 + inTitle) * (1 + inTitle * filled(doc, inTitle)) * (exact ? 1.5 : 1);
+    if (doc.kind === "card") factor *= inTitle > 0.9 ? 0.9 : CARD;
+    if (doc.isShared) factor *= SHARED;
+    if (doc.page.endsWith("cheat-sheet")) factor *= SHEET;
+    if (/^book\/(status|drill|index)/.test(doc.page)) factor *= ABOUT;
+    if (doc.depth === 1 && inTitle > 0.5) factor *= 1.2;
+    if (/^\p{Script=Han}$/u.test(text.trim())) factor *= this.alone(doc, text.trim());
+    return score * factor;
+  }
+}
+
+/** How much of a title the query is: a short title that is asked for word by word comes first. */
+function filled(doc, inTitle) {
+  const length = hanRuns(doc.title).join("").length / 2 + latin(doc.title).length;
+  return inTitle / Math.max(1, length / 2);
+}
+
+/** What is worth a share of the first, and as many as a reader looks at in any case. */
+export function withoutTail(entries) {
+  return entries.filter(({ score }, at) => at < ALWAYS || score >= TAIL * entries[0].score);
+}
+
+function phrase({ title, other }, text) {
+  const asked = normal(text).toLowerCase().trim();
+  return asked.length > 1 && [title, other].some((one) => one.toLowerCase().includes(asked));
+}
+
+/** No page fills the list: its third entry waits until every other page had a turn. */
+export function takeTurns(entries) {
+  const counts = new Map();
+  const first = [], later = [];
+  for (const entry of entries) {
+    const count = counts.get(entry.page) ?? 0;
+    counts.set(entry.page, count + 1);
+    (count < (entry.kind === "term" ? TERMS : AT_ONCE) ? first : later).push(entry);
+  }
+  return [...first, ...later];
+}
+
