@@ -44,13 +44,31 @@ class OfflineBook extends HTMLElement {
   /** Show how things stand: kept, begun, or not; and how large it is. */
   async look() {
     const { whole, begun, list: newest } = await this.shelf.state();
-    const server = await edition(this.shelf.root);
-    const list = server && server !== GONE
-      ? await learn(this.shelf, server) : await this.shelf.list(whole?.list ?? newest);
+    const list = await this.learned() ?? await this.shelf.list(whole?.list ?? newest);
     await this.showRoom();
     if (whole) this.showKept(whole, list);
-    else if (list) await this.showOffer(list, begun);
-    else this.say(words.unreachable);
+    else if (list) await this.showOffer(list, begun ?? this.asked);
+    else this.showNothing();
+  }
+
+  /** The server's list of files; null where it can't be had or can't be kept. */
+  async learned() {
+    const server = await edition(this.shelf.root);
+    if (!server || server === GONE) return null;
+    try {
+      return await learn(this.shelf, server);
+    } catch (error) {
+      this.asked ??= { downloads: false };
+      this.tell(error);
+      return null;
+    }
+  }
+
+  /** Not even the list is here: why, and the way on. */
+  showNothing() {
+    const told = this.problem.hasChildNodes();
+    if (!told) this.say(words.unreachable);
+    this.show(told && this.button(words.goOn, () => this.keep(this.asked.downloads)));
   }
 
   showKept({ downloads }, list) {
@@ -86,6 +104,7 @@ class OfflineBook extends HTMLElement {
   button(pair, onclick) { return h("button", { type: "button", onclick }, both(pair)); }
 
   async keep(downloads) {
+    this.asked = { downloads }; // as state.begun, which a full browser does not take
     this.problem.replaceChildren();
     performance.mark("book-keeping"); // offline.js
     navigator.storage.persist?.(); // asks the browser not to clear it away; it may refuse
@@ -118,12 +137,17 @@ class OfflineBook extends HTMLElement {
     });
   }
 
-  /** One line; what a lost connection has stopped goes on by itself when it is back. */
-  fail(error, downloads) {
+  /** One line on what went wrong; whether it was the connection. */
+  tell(error) {
     console.info("offline:", error);
     const full = error.name === "QuotaExceededError", moving = error instanceof Moved;
     this.problem.replaceChildren(both(full ? words.full : moving ? words.moving : words.cut));
-    if (full || moving) return;
+    return !full && !moving;
+  }
+
+  /** What a lost connection has stopped goes on by itself when it is back. */
+  fail(error, downloads) {
+    if (!this.tell(error)) return;
     addEventListener("online", () => {
       if (this.isConnected && !this.querySelector("progress")) this.keep(downloads);
     }, { once: true });
@@ -131,6 +155,7 @@ class OfflineBook extends HTMLElement {
 
   async remove() {
     await dropBook(this.shelf);
+    this.asked = null;
     await this.look();
     document.dispatchEvent(new Event("book-kept"));
     this.line.prepend(both(words.removed), " ");

@@ -6,10 +6,11 @@ A folder of tests imports the fixtures in its conftest and adds its own `site`, 
 """
 
 import re
+import time
 from collections import defaultdict
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
 from benchmarks import chromium
 
@@ -39,9 +40,27 @@ WIDGETS = """async () => {
 }"""
 
 
+def until(page, script, arg=None):
+    """Wait for a script whose answer comes by a promise, as what a database holds."""
+    end = time.monotonic() + HANG / 1000
+    while not page.evaluate(script, arg):
+        assert time.monotonic() < end, f"never true: {script}"
+        page.wait_for_timeout(20)
+
+
+def refuses_promises(wait):
+    """wait_for_function, which takes any promise for true and so would not wait at all."""
+    def waits(page, expression, **options):
+        handle = wait(page, expression, **options)
+        assert handle.evaluate("value => Boolean(value)"), f"ask by until(): {expression}"
+        return handle
+    return waits
+
+
 @pytest.fixture(scope="session")
 def browser():
-    with sync_playwright() as playwright:
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        patch.setattr(Page, "wait_for_function", refuses_promises(Page.wait_for_function))
         browser = playwright.chromium.launch(executable_path=chromium.path(), args=chromium.FLAGS)
         yield browser
         browser.close()

@@ -41,7 +41,8 @@ class Host:
         host = self
 
         class Here(Handler):
-            def do_GET(self):
+            def do_GET(self):  # browsers connect ahead of what they will ask: not before now
+                self.directory = str(host.folder)
                 path = urlsplit(self.path).path.lstrip("/")
                 host.asked[path] += 1
                 host.faults.get(path, lambda handler: handler.serve())(self)
@@ -50,7 +51,7 @@ class Host:
                 with suppress(BrokenPipeError, ConnectionResetError):  # the browser has gone
                     super().do_GET()
 
-        Here(request, client, server, directory=str(self.folder))
+        Here(request, client, server)
 
 
 def says(status, body, kind="text/html"):

@@ -367,8 +367,7 @@ def test_a_broken_file_is_not_kept_and_the_old_page_stays(host, reader, second, 
     host.folder = second()
     host.faults["_static/all-pages.js"] = fault
     one.open(SECTION)
-    one.page.wait_for_function(
-        "async () => (await (await fetch('../../edition.json')).json()) && true")
+    one.page.evaluate("async () => (await fetch('../../edition.json')).json()")
     host.stop()
     assert editions(one.open(SECTION)) == ["A", "A"]
     assert {name for name in one.kept() if "all-pages.js" in name} == old
@@ -405,14 +404,36 @@ def test_a_lost_connection_is_said_in_a_line_and_keeping_goes_on_where_it_stoppe
     assert not {path for path in again if path in files(host.folder)}
 
 
-def test_a_full_browser_is_said_in_a_line(host, reader):
+def give_room(one, host, bytes):
+    one.context.new_cdp_session(one.page).send(
+        "Storage.overrideQuotaForOrigin",
+        {"origin": host.address.rstrip("/"), "quotaSize": bytes})
+
+
+@pytest.mark.parametrize("room", [400_000, 1], ids=["for some files", "for nothing"])
+def test_a_full_browser_is_said_in_a_line_and_can_go_on(host, reader, room):
     one = reader()
     page = one.read(PAGES["use"])
-    session = one.context.new_cdp_session(page)
-    session.send("Storage.overrideQuotaForOrigin",
-                 {"origin": host.address.rstrip("/"), "quotaSize": 400_000})
     book = page.locator("offline-book")
-    book.get_by_role("button", name="Keep the whole book").click()
+    keep = book.get_by_role("button", name="Keep the whole book")
+    expect(keep).to_be_visible()
+    give_room(one, host, room)
+    keep.click()
+    expect(book.get_by_role("alert")).to_contain_text("The browser has no more room")
+    go_on = book.get_by_role("button", name="Go on")
+    expect(go_on).to_be_visible()
+    give_room(one, host, 100_000_000)
+    go_on.click()
+    expect(book).to_contain_text("The whole book is kept")
+    expect(book.get_by_role("alert")).to_be_empty()
+
+
+def test_a_browser_too_full_for_the_list_of_files_says_so(host, reader, second):
+    one = reader()
+    one.read(PAGES["use"])
+    give_room(one, host, 1)
+    host.folder = second()
+    book = one.open(PAGES["use"]).locator("offline-book")
     expect(book.get_by_role("alert")).to_contain_text("The browser has no more room")
     expect(book.get_by_role("button", name="Go on")).to_be_visible()
 

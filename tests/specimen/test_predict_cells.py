@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.helpers.axe import violations
+from tests.helpers.browser import until
 from tests.specimen.conftest import PAGES
 
 pytestmark = pytest.mark.browser
@@ -67,7 +68,7 @@ def marks(cell):
 
 def stored(page, count):
     """The marks of this browser, when there are as many."""
-    page.wait_for_function(f"async count => (await ({STORED})()).length === count", arg=count)
+    until(page, f"async count => (await ({STORED})()).length === count", count)
     return page.evaluate(STORED)
 
 

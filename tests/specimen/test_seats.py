@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.helpers.browser import until
 from tests.specimen.conftest import PAGES
 
 pytestmark = pytest.mark.browser
@@ -31,7 +32,7 @@ STORE_MADE = """() => indexedDB.databases().then((all) => all.some(
 
 def found(page):
     """What is there once the page has made its store, which it does after it is shown."""
-    page.wait_for_function(STORE_MADE)
+    until(page, STORE_MADE)
     return page.evaluate(FIND)
 
 
@@ -48,6 +49,15 @@ def test_the_next_reader_finds_nothing_of_the_one_before(visit):
     assert [key for key in as_new if left[key] == as_new[key]] == [], "no trace was left"
     assert reader.seat.clean()
     assert found(reader.open(PAGES["section"])) == as_new
+
+
+def test_a_wait_for_what_comes_by_a_promise_is_refused_unless_it_asks_again(visit):
+    page = visit().open(PAGES["section"])
+    with pytest.raises(AssertionError, match="until"):
+        page.wait_for_function("async () => false")
+    page.evaluate("window.asked = 0")
+    until(page, "async () => (asked += 1) > 2")
+    assert page.evaluate("asked") == 3
 
 
 def test_where_a_clock_was_stopped_nobody_sits_next(visit):

@@ -29,10 +29,14 @@ export async function keepFiles(shelf, rows, { onkept = () => {}, signal } = {})
   if (failed) throw failed;
 }
 
-/** Learn of an edition: its list is kept, and becomes the newest. Returns the list. */
+/** Learn of an edition: its list is kept, and becomes the newest. Returns the list. What is known
+ *  is not written again: a full browser takes nothing. */
 export async function learn(shelf, { edition, list }) {
   await keepFiles(shelf, [list.split("?v=")]);
-  await shelf.change(() => ({ edition, list, goneSince: null }));
+  const { edition: known, goneSince } = await shelf.state();
+  if (known !== edition || goneSince) {
+    await shelf.change(() => ({ edition, list, goneSince: null }));
+  }
   return shelf.list(list);
 }
 
