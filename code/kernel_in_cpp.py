@@ -77,15 +77,28 @@ def build(folder):
 def load(library):
     """Load the library, whose TORCH_LIBRARY blocks run now, and add a fake and a gradient.
 
-    RuntimeError, if this process has the operator already; torch would end the process.
+    RuntimeError, if this process has the operator already, or another library, be it empty, of
+    the same namespace; torch would end the process.
     Left out: forward mode, whose derivative comes out as zero without an error, and reverse mode
     in torch.func (`grad`, `vjp`, `jacrev`), which raises. torch.autograd.grad is right twice.
     """
     if hasattr(torch.ops.book_cpp, "decay"):
         raise RuntimeError("book_cpp::decay is registered already in this process")
+    check_namespace()
     torch.ops.load_library(str(library))
     torch.library.register_fake("book_cpp::decay", fake)
     torch.library.register_autograd("book_cpp::decay", backward, setup_context=keep_rate)
+
+
+def check_namespace():
+    """RuntimeError in a line with the place, if another library holds `book_cpp`. Only taking the
+    namespace tells: in Python torch then raises, so it is taken here and given back."""
+    try:
+        torch.library.Library("book_cpp", "DEF")._destroy()
+    except RuntimeError as error:
+        place = str(error).partition(" was registered at ")[2].partition("; latest")[0]
+        raise RuntimeError("book_cpp is held by another library of this process, made at "
+                           f"{place or error}") from None
 
 
 def fake(x, rate):
