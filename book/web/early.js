@@ -1,4 +1,5 @@
-// Inlined into <head>: language and theme are set before the first paint, so nothing flashes.
+// Inlined into <head>: language and theme are set before the first paint, so nothing flashes, and the
+// face of English text is asked for with the style, so that it's seldom swapped in later.
 {
   const root = document.documentElement;
   const stored = (key) => {
@@ -9,6 +10,11 @@
   const lang = [asked, stored("book-lang"), browser].find((x) => ["zh", "en", "both"].includes(x));
   root.dataset.lang = lang;
   root.lang = lang === "en" ? "en" : "zh-Hans";
+  if (lang !== "zh") {
+    const href = document.currentScript.dataset.face;
+    const face = { rel: "preload", as: "font", type: "font/woff2", crossOrigin: "", href };
+    document.head.append(Object.assign(document.createElement("link"), face));
+  }
   if (stored("book-open")) root.dataset.open = "";
   const mode = stored("mode");
   root.dataset.mode = ["light", "dark"].includes(mode) ? mode : "auto";

@@ -140,3 +140,11 @@ def test_nothing_jumps_while_the_page_loads(page_of, template, width):
       setTimeout(() => done(sum), 150);
     })""")
     assert shift < 0.02
+
+
+@pytest.mark.parametrize(("lang", "asked"), [("zh", []), ("en", ["link"]), ("both", ["link"])])
+def test_the_face_of_english_is_asked_for_once_by_the_head_and_only_where_it_is_read(
+        page_of, lang, asked):
+    assert page_of("section", lang).evaluate("""() => performance.getEntriesByType('resource')
+      .filter(({ name }) => name.includes('source-serif')).map((file) => file.initiatorType)
+    """) == asked
