@@ -3,8 +3,10 @@
 import json
 import re
 import tomllib
+from importlib.metadata import metadata
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 from book.pipeline import environment
 from book.pipeline.paths import ROOT
@@ -37,6 +39,13 @@ def test_each_package_asked_for_has_its_exact_version():
     assert len(asked) > 15
     assert set(asked) <= set(exact)
     assert len(exact) == len(set(exact))
+
+
+def test_each_pinned_package_admits_the_oldest_python_whatever_its_last_digit():
+    oldest = ".".join(map(str, environment.OLDEST)) + ".0"
+    asks = {line: metadata(project(line))["Requires-Python"] for line in lines("constraints.txt")}
+    assert {line: ask for line, ask in asks.items()
+            if not SpecifierSet(ask or "").contains(oldest)} == {}
 
 
 def test_torch_is_pinned_alike_in_requirements_and_constraints():
