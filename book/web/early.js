@@ -10,7 +10,7 @@
   const lang = [asked, stored("book-lang"), browser].find((x) => ["zh", "en", "both"].includes(x));
   root.dataset.lang = lang;
   root.lang = lang === "en" ? "en" : "zh-Hans";
-  if (lang !== "zh") {
+  if (lang !== "zh" && location.protocol !== "file:") {  // of a folder, browsers refuse it
     const href = document.currentScript.dataset.face;
     const face = { rel: "preload", as: "font", type: "font/woff2", crossOrigin: "", href };
     document.head.append(Object.assign(document.createElement("link"), face));
