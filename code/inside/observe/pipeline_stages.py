@@ -27,7 +27,7 @@ TOLD = {"LOAD_GLOBAL", "LOAD_FAST", "STORE_FAST", "STORE_SUBSCR", "PRECALL", "CA
 LEAF = re.compile(r"\+- ([A-Z_]+): (.*)")
 SHORTER = [  # what a guard's text loses
     (r"\s*#.*", ""), (r", type=<class .*", ""), (r"DispatchKeySet\([^)]*\)", "DispatchKeySet(…)"),
-    (r"against \{.*\}", "against {…}"), (r"\b\d{9,}\b", "…"),
+    (r"against \{.*\}", "against {…}"), (r"\b\d{7,}\b", "…"),
     (r"__builtins_dict___\d+", "__builtins_dict__"),
 ]
 
