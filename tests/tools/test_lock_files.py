@@ -43,7 +43,8 @@ def test_each_package_asked_for_has_its_exact_version():
 
 def test_each_pinned_package_admits_the_oldest_python_whatever_its_last_digit():
     oldest = ".".join(map(str, environment.OLDEST)) + ".0"
-    asks = {line: metadata(project(line)).get("Requires-Python") for line in lines("constraints.txt")}
+    asks = {line: metadata(project(line)).get("Requires-Python")
+            for line in lines("constraints.txt")}
     assert {line: ask for line, ask in asks.items()
             if not SpecifierSet(ask or "").contains(oldest)} == {}
 
