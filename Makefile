@@ -6,7 +6,7 @@ export OMP_NUM_THREADS := 1
 RUN := $(BIN)/python -m book.pipeline
 
 .DEFAULT_GOAL := help
-.PHONY: help book lab site serve sync prove check test test-core test-torch test-cuda bench lock pins setup-site setup-full
+.PHONY: help book lab site serve sync prove check test test-core test-torch test-cpu test-cuda bench lock pins setup-site setup-full
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -43,6 +43,9 @@ test-core: setup-full ## everything that needs no browser and no compiler
 
 test-torch: setup-full ## all notebooks and proofs with another torch: make test-torch TORCH=2.11.0
 	@$(RUN).other_torch $(TORCH) $(if $(RECORD),--record)
+
+test-cpu: setup-full ## all notebooks and proofs as a CPU without AVX-512 computes them
+	@$(RUN).other_cpu
 
 # Not the .venv that is put first above: this runs in the environment it is called from.
 test-cuda: export PATH := $(patsubst $(CURDIR)/$(BIN):%,%,$(PATH))
