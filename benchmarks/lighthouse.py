@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks import chromium
 from book.pipeline import environment
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 
 CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
 FOLDER = ROOT / "_build" / "lighthouse"

@@ -34,7 +34,7 @@ import torch
 from torch.utils import data
 
 from benchmarks import leftovers, report
-from book.pipeline.paths import CODE
+from book.pipeline.ground.paths import CODE
 from tests.helpers.loader_cases import Case, same
 from tests.helpers.loader_datasets import Draws
 

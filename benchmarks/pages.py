@@ -33,7 +33,7 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 from benchmarks import chromium, lighthouse, report
 from benchmarks.serving import served, snapshot, wire_body
 from book.pipeline.finish import sizes
-from book.pipeline.paths import OPENING, ROOT, SHEET, is_section, place
+from book.pipeline.ground.paths import OPENING, ROOT, SHEET, is_section, place
 from tests.helpers import axe
 
 PROFILE = {"mbit_per_s": 1.6, "rtt_ms": 150, "cpu_slowdown": 4, "viewport": [412, 823], "loads": 5}

@@ -13,7 +13,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from benchmarks import chromium
-from book.pipeline.paths import SITE
+from book.pipeline.ground.paths import SITE
 from book.pipeline.serve import served
 
 PICTURE = Path(__file__).with_name("page.png")

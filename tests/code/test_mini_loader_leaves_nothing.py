@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.leftovers import made_by
-from book.pipeline.paths import CODE, ROOT
+from book.pipeline.ground.paths import CODE, ROOT
 
 pytestmark = [
     pytest.mark.slow,

@@ -2,7 +2,7 @@
 
 import json
 
-from book.pipeline.paths import CHAPTERS, RESULTS
+from book.pipeline.ground.paths import CHAPTERS, RESULTS
 from tests.code import test_mini_dynamo_wrong_rules as wrong
 from tests.helpers.dynamo_cases import CASES
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from book.pipeline.finish import search
-from book.pipeline.paths import SITE, WEB
+from book.pipeline.ground.paths import SITE, WEB
 from tests.helpers.javascript import evaluate
 
 QUERIES = Path(__file__).parents[1] / "pages" / "search_queries.yaml"

@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Error, TimeoutError
 
 from benchmarks.serving import wire_body
+from book.pipeline.ground.paths import OPENING, SHEET, place
 from book.pipeline.pages.built import Finding
-from book.pipeline.paths import OPENING, SHEET, place
 from tests.helpers import axe, contrast
 from tests.helpers.browser import WIDGETS
 from tests.helpers.languages import CHINESE

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.serving import served
 from book.extension import head, report
-from book.pipeline import publication
+from book.pipeline.content import publication
 from tests.helpers.templates import rendered
 from tests.specimen.conftest import SOURCE
 

@@ -7,7 +7,7 @@ import pytest
 from benchmarks import pages
 from benchmarks.serving import served
 from book.pipeline.finish import sizes
-from book.pipeline.paths import widgets
+from book.pipeline.ground.paths import widgets
 from tests.specimen.conftest import PAGES
 
 pytestmark = pytest.mark.browser

@@ -17,8 +17,8 @@ import pytest
 from benchmarks import lighthouse, notebooks, pages, report, site_build
 from benchmarks.serving import served, snapshot
 from book.extension.status import KINDS_OF_PAGES, measured
-from book.pipeline import records, status
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
+from book.pipeline.state import records, status
 
 NUMBER = {"type": "number", "exclusiveMinimum": 0}
 DAY = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$"}
