@@ -105,7 +105,8 @@ def test_a_server_in_which_a_thread_runs_refuses_to_be_forked_from(tmp_path):
     program = (f"import sys; from {forkserver.__name__} import *\n"
                f"import {forkserver.__name__} as f\n"
                "f.PRELOADED = ('threaded',)\na, b = socket.socketpair()\n"
-               f"sys.path[:0] = ['', {str(tmp_path)!r}]; sys.argv = ['', str(b.detach())]; f.main()")
+               f"sys.path[:0] = ['', {str(tmp_path)!r}]\n"
+               "sys.argv = ['', str(b.detach())]\nf.main()")
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True,
                           check=False)
     assert done.returncode == 1
