@@ -25,7 +25,7 @@ lab: ## read and run the notebooks in JupyterLab: READ=zh, en or both; PORT=8889
 	@$(PYTHON) book/pipeline/environment.py lab
 	@$(RUN).lab $(if $(READ),--read $(READ)) $(if $(PORT),--port $(PORT))
 
-sync: setup-full ## execute sections that changed and write their notebooks (FORCE=1: all)
+sync: setup-full ## execute and rehearse sections that changed and write their notebooks (FORCE=1: all)
 	@$(RUN).sync $(if $(FORCE),--force)
 	@$(BIN)/python -m tests.specimen.renew
 

@@ -3,9 +3,10 @@
 import json
 import re
 
+from tests.code.test_module_exercises import EXERCISES
+
 from book.pipeline.ground.paths import CHAPTERS, RESULTS
 from tests.code import test_mini_module
-from tests.code.test_module_exercises import EXERCISES
 
 SECTION = CHAPTERS / "03-modules/mini-module.md"
 

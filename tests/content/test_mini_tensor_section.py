@@ -3,9 +3,10 @@
 import json
 import re
 
+from tests.code.test_mini_tensor_exercises import EXERCISES, SOURCES
+
 from book.pipeline.ground.paths import CHAPTERS, RESULTS
 from tests.code import test_mini_tensor
-from tests.code.test_mini_tensor_exercises import EXERCISES, SOURCES
 from tests.helpers.exercise_checks import cuts
 
 
