@@ -18,7 +18,7 @@ WAYS = {"fresh": False, "forked": True}
 # What a cell can see of its process, environment and modules.
 FACTS = """
 import gc, json, multiprocessing, os, signal, sys, threading, warnings
-import matplotlib.pyplot as plt, numpy, torch
+import matplotlib.pyplot as plt, numpy, random, torch, torch._dynamo
 written = open("facts.json", "w").write(json.dumps({
     "cwd": os.getcwd() == os.path.realpath("."), "argv": sys.argv[0].rpartition("/")[2],
     "path": sys.path, "main": sys.modules["__main__"] is not None, "name": __name__,
@@ -27,7 +27,8 @@ written = open("facts.json", "w").write(json.dumps({
     "process": multiprocessing.current_process().name, "parent": multiprocessing.parent_process(),
     "method": multiprocessing.get_start_method(), "leader": os.getsid(0) == os.getpid(),
     "threads": [torch.get_num_threads(), torch.get_num_interop_threads()],
-    "seed": torch.initial_seed(), "first": float(torch.rand(())), "mode": torch.is_grad_enabled(),
+    "seeds": [float(torch.rand(())), numpy.random.rand(), random.random()],
+    "mode": torch.is_grad_enabled(),
     "filters": len(warnings.filters), "frozen": gc.get_freeze_count(), "gc": gc.get_threshold(),
     "signals": [str(signal.getsignal(n)) for n in (signal.SIGINT, signal.SIGCHLD, signal.SIGTERM)],
     "recursion": sys.getrecursionlimit(), "optimize": sys.flags.optimize,
@@ -64,9 +65,9 @@ def write(path, cells):
     return str(path)
 
 
-def judged(way, paths, monkeypatch):
+def judged(way, paths, monkeypatch, seconds=20):
     """{place of a finding: the line that says why}, and how many cells there were."""
-    monkeypatch.setattr(under_nbval, "CELL_SECONDS", 20)
+    monkeypatch.setattr(under_nbval, "CELL_SECONDS", seconds)
     result = under_nbval.run(sys.executable, paths, 1, 300, os.environ | ENVIRONMENT, WAYS[way])
     return result.cells, {finding.place.rpartition("/")[2]: finding for finding in result.failed}
 
@@ -90,13 +91,19 @@ def test_what_fails_in_a_fresh_kernel_fails_in_a_forked_one_and_alike(tmp_path, 
 
 @pytest.mark.slow
 def test_a_cell_sees_the_same_of_a_forked_process(tmp_path, monkeypatch):
-    path = write(tmp_path / "facts.ipynb", [(f"CHANGING = {CHANGING}", ""), (FACTS, "")])
-    seen = {}
+    for name in "ab":
+        (tmp_path / name).mkdir()
+    paths = [write(tmp_path / name / "facts.ipynb", [(f"CHANGING = {CHANGING}", ""), (FACTS, "")])
+             for name in "ab"]
+    seen, seeds = [], []
     for way in WAYS:
-        assert judged(way, [path], monkeypatch) == (2, {})
-        seen[way] = json.loads((tmp_path / "facts.json").read_text())
-    assert seen["fresh"]["salt"] == "pytorch-inside-out"
-    assert seen["fresh"] == seen["forked"]
+        assert judged(way, paths, monkeypatch, 120) == (4, {})
+        seen += [json.loads((tmp_path / name / "facts.json").read_text()) for name in "ab"]
+    for facts in seen:
+        seeds += facts.pop("seeds")
+    assert seen[0]["salt"] == "pytorch-inside-out"
+    assert seen == seen[:1] * 4
+    assert len(set(seeds)) == 12, "two kernels of one server draw the same"
 
 
 def test_a_server_in_which_a_thread_runs_refuses_to_be_forked_from(tmp_path):

@@ -72,6 +72,8 @@ def _status(number: int) -> int | None:
 
 def become_kernel(message: dict[str, Any], streams: list[int]) -> None:
     """Turn this forked process into the kernel that was asked for."""
+    import numpy
+    import torch
     from ipykernel import kernelapp
 
     os.setsid()
@@ -81,6 +83,8 @@ def become_kernel(message: dict[str, Any], streams: list[int]) -> None:
     os.chdir(message["cwd"])
     os.environ.clear()
     os.environ.update(message["env"], JPY_PARENT_PID=str(os.getppid()))
+    torch.default_generator.seed()  # each fresh process has seeds of its own; `random` sees to it
+    numpy.random.seed()
     launcher = Path(kernelapp.__file__).parent.with_name("ipykernel_launcher.py")
     sys.argv = [str(launcher), *message["argv"]]
     parent = f"--IPKernelApp.parent_handle={os.getppid()}"  # read when the class was made
