@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch._dynamo.utils import counters
 
-from inside.observe.aot import autograd_nodes, backward_as_one_graph, trace
-from inside.pictures.write_back import draw_write_back, edges
+from inside.compile.observe.aot import autograd_nodes, backward_as_one_graph, trace
+from inside.compile.pictures.write_back import draw_write_back, edges
 from tests.helpers.pictures import (
     assert_every_text_lies_inside,
     assert_narrow_enough_for_a_phone,

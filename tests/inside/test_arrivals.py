@@ -2,8 +2,8 @@
 
 import pytest
 
-from inside.observe.arrivals import arrivals
-from inside.pictures.arrivals import draw_arrivals
+from inside.tensors.observe.arrivals import arrivals
+from inside.tensors.pictures.arrivals import draw_arrivals
 
 INDEX = [0, 2, 2, 2]
 

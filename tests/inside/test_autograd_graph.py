@@ -7,8 +7,8 @@ import xml.etree.ElementTree as ET
 import pytest
 import torch
 
+from inside.autograd.pictures.autograd_graph import draw_graph
 from inside.observe.autograd_graph import nodes_behind, read
-from inside.pictures.autograd_graph import draw_graph
 from tests.helpers.depth import cases
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 import torch
 
-from inside.pictures.autograd_machine import draw_autograd_machine
+from inside.autograd.pictures.autograd_machine import draw_autograd_machine
 from tests.helpers.pictures import (
     SVG,
     assert_every_text_lies_inside,

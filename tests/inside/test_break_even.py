@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from inside.pictures import break_even
-from inside.pictures.break_even import draw_break_even, total
+from inside.compile.pictures import break_even
+from inside.compile.pictures.break_even import draw_break_even, total
 
 ROW = {"key": "k", "zh": "核", "en": "kernel", "eager": 6.0, "compiled": 2.0, "cold": 12.0,
        "warm": 2.0, "even_cold": 3000, "even_warm": 500}

@@ -1,4 +1,4 @@
-"""What `inside.observe.breaks` says of a break is what Dynamo did, and the picture shows that."""
+"""What `compile.observe.breaks` says of a break is what Dynamo did, and the picture shows that."""
 
 import xml.etree.ElementTree as ET
 
@@ -7,8 +7,8 @@ import torch
 
 import break_cases
 from break_cases import between
-from inside.observe.breaks import EAGER, PYTHON, capture, graphs_of, lines_of, tensor_lines
-from inside.pictures.breaks import CASES, draw_breaks
+from inside.compile.observe.breaks import EAGER, PYTHON, capture, graphs_of, lines_of, tensor_lines
+from inside.compile.pictures.breaks import CASES, draw_breaks
 from tests.helpers.pictures import PHONE, assert_every_text_lies_inside, size
 
 X = torch.tensor([0.5, 0.25])

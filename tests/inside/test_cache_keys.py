@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from inside.observe.cache_keys import BYPASS, cache_keys, misses
-from inside.pictures.cache_keys import draw_cache_keys
+from inside.compile.observe.cache_keys import BYPASS, cache_keys, misses
+from inside.compile.pictures.cache_keys import draw_cache_keys
 from tests.helpers.pictures import (
     SVG,
     assert_every_text_lies_inside,

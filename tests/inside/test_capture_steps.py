@@ -5,8 +5,8 @@ import xml.etree.ElementTree as ET
 import torch
 from torch._dynamo import callback
 
-from inside.observe.capture_steps import STEPS, calls
-from inside.pictures.capture_steps import draw_capture_steps
+from inside.compile.observe.capture_steps import STEPS, calls
+from inside.compile.pictures.capture_steps import draw_capture_steps
 from tests.helpers.pictures import PHONE, assert_every_text_lies_inside, size
 
 

@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ET
 import pytest
 import torch
 
-from inside.observe.compile_machine import machine
-from inside.pictures.compile_machine import STAGES, draw_compile_machine
+from inside.compile.observe.compile_machine import machine
+from inside.compile.pictures.compile_machine import STAGES, draw_compile_machine
 from tests.helpers.pictures import (
     SVG,
     assert_every_text_lies_inside,

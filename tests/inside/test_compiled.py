@@ -1,10 +1,10 @@
-"""What `inside.observe.compiled` reads of Dynamo is what Dynamo did, without addresses."""
+"""What `inside.compile.observe.compiled` reads of Dynamo is what Dynamo did, without addresses."""
 
 import re
 
 import torch
 
-from inside.observe.compiled import normal, watch
+from inside.compile.observe.compiled import normal, watch
 
 OFFSET = 3
 

@@ -5,14 +5,14 @@ import xml.etree.ElementTree as ET
 import pytest
 import torch
 
-from inside.observe.cudagraphs import (
+from inside.compile.observe.cudagraphs import (
     calls,
     calls_of_a_model,
     recordings,
     why_skipped,
     writes,
 )
-from inside.pictures.pool_runs import draw_pool_runs
+from inside.compile.pictures.pool_runs import draw_pool_runs
 from replay import Graphs
 from tests.helpers.pictures import (
     SVG,

@@ -7,8 +7,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from inside.observe.dispatch import LAYERS, Spy, Trace, active, kernels, key_names, slots
-from inside.pictures.dispatch import draw_dispatch
+from inside.tensors.observe.dispatch import LAYERS, Spy, Trace, active, kernels, key_names, slots
+from inside.tensors.pictures.dispatch import draw_dispatch
 
 SVG = "{http://www.w3.org/2000/svg}"
 MODES = {

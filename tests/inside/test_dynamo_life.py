@@ -2,8 +2,8 @@
 
 import torch
 
-from inside.observe.dynamo_life import CAPTURE, GUARDS, life
-from inside.pictures.dynamo_life import State, draw_dynamo_life, noisy
+from inside.compile.observe.dynamo_life import CAPTURE, GUARDS, life
+from inside.compile.pictures.dynamo_life import State, draw_dynamo_life, noisy
 
 
 def test_the_second_call_checks_guards_where_the_first_one_captured():

@@ -2,8 +2,8 @@
 
 import torch
 
-from inside.pictures.error_growth import draw_error_growth
 from inside.pictures.plot import draw_curves
+from inside.tensors.pictures.error_growth import draw_error_growth
 
 
 def test_axes_are_named_in_both_languages():

@@ -9,9 +9,9 @@ from torch._inductor.codegen.cpp import CppScheduling
 from torch._inductor.utils import fresh_cache
 from torch.nn.attention.flex_attention import flex_attention
 
-from inside.observe.fusion import LOG, fused
-from inside.observe.inductor import generated
-from inside.pictures.fusion import draw_fusion
+from inside.compile.observe.fusion import LOG, fused
+from inside.compile.observe.inductor import generated
+from inside.compile.pictures.fusion import draw_fusion
 from tests.helpers.pictures import (
     SVG,
     assert_every_text_lies_inside,

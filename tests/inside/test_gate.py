@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from inside.observe.gate import gate_gradients
-from inside.pictures.gate_gradients import draw_gate_gradients
+from inside.autograd.observe.gate import gate_gradients
+from inside.autograd.pictures.gate_gradients import draw_gate_gradients
 
 TARGET, COUNT = 0.6, 200_000
 

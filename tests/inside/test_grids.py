@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from inside.pictures.grids import Grid, draw_grids
+from inside.tensors.pictures.grids import Grid, draw_grids
 
 LEFT = Grid("right", [[("t0", True), ("t1", False)], [("t2", False), ("t3", True)]])
 RIGHT = Grid("other", [[("", True)], [("", False)], [("", False)]])

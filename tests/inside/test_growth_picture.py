@@ -2,7 +2,7 @@
 
 import pytest
 
-from inside.pictures.growth import WAYS, draw_growth
+from inside.tensors.pictures.growth import WAYS, draw_growth
 from tests.helpers.pictures import (
     assert_every_text_lies_inside,
     assert_narrow_enough_for_a_phone,

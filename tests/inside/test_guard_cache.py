@@ -1,7 +1,7 @@
 """The drawn order of cache entries is torch's own."""
 
-from inside.observe.guard_cache import orders
-from inside.pictures.guard_cache import CALLS, draw_guard_cache
+from inside.compile.observe.guard_cache import orders
+from inside.compile.pictures.guard_cache import CALLS, draw_guard_cache
 from tests.helpers.pictures import PHONE, assert_every_text_lies_inside, size
 
 

@@ -6,8 +6,8 @@ import torch
 from torch import nn
 from torch.nn.modules import module as everywhere
 
-from inside.observe import hook_order
-from inside.pictures.hook_order import draw_hook_order
+from inside.modules.observe import hook_order
+from inside.modules.pictures.hook_order import draw_hook_order
 from tests.helpers.pictures import PHONE, assert_every_text_lies_inside, size
 
 

@@ -5,8 +5,8 @@ import re
 import pytest
 import torch
 
-from inside.observe.indexing import landing
-from inside.pictures.indexing import draw_landing
+from inside.tensors.observe.indexing import landing
+from inside.tensors.pictures.indexing import draw_landing
 
 X = torch.zeros(2, 3, 4, 5)
 IDS, J = torch.zeros(6, dtype=torch.int64), torch.zeros(6, dtype=torch.int64)

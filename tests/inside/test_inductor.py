@@ -1,4 +1,4 @@
-"""`inside.observe.inductor` shows the C++ that Inductor compiles, and calls no compiler for it."""
+"""`compile.observe.inductor` shows the C++ that Inductor compiles, and calls no compiler for it."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from torch._inductor.codegen.cpp import CppScheduling
 from torch._inductor.utils import run_and_get_code
 from torch.nn.attention.flex_attention import flex_attention
 
-from inside.observe.inductor import CALL, KERNEL, generated, same
+from inside.compile.observe.inductor import CALL, KERNEL, generated, same
 
 CODE = Path(__file__).parents[2] / "code"
 X = torch.ones(5, 13)
@@ -28,7 +28,7 @@ ARGS = torch.ones(60, 32), torch.ones(32, 50), torch.ones(50)
 
 
 def test_no_compiler_is_looked_for_or_called():
-    program = ("import torch; from inside.observe.inductor import generated; "
+    program = ("import torch; from inside.compile.observe.inductor import generated; "
                "print(*generated(lambda x: x.sin() + 1, torch.ones(9))[0].kernels.values())")
     env = {name: value for name, value in os.environ.items() if name not in ("CXX", "CC")}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,

@@ -2,9 +2,9 @@
 
 import torch
 
-from inside.observe.windows import cells
-from inside.pictures.visible import draw_visible
-from inside.pictures.windows import draw_windows
+from inside.modules.observe.windows import cells
+from inside.modules.pictures.visible import draw_visible
+from inside.modules.pictures.windows import draw_windows
 from mini_layers import windows
 from mini_layers_attention import causal_mask
 from tests.helpers.pictures import (

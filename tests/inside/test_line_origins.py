@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from inside.observe.inductor import generated
-from inside.observe.line_origins import line_origins, tidy
-from inside.pictures.line_origins import draw_line_origins
+from inside.compile.observe.inductor import generated
+from inside.compile.observe.line_origins import line_origins, tidy
+from inside.compile.pictures.line_origins import draw_line_origins
 from tests.helpers.pictures import PHONE, assert_every_text_lies_inside, size
 
 X, B = torch.ones(60, 50), torch.ones(50)

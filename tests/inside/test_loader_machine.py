@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 from torch.utils.data import DataLoader
 
-from inside.observe import loader
-from inside.observe.loader import State, read, read_machine
-from inside.pictures import loader_machine
-from inside.pictures.loader_machine import draw_loader_machine, draw_waiting, picture_of
-from inside.pictures.loader_queues import describe, draw, draw_loader
+from inside.data.observe import loader
+from inside.data.observe.loader import State, read, read_machine
+from inside.data.pictures import loader_machine
+from inside.data.pictures.loader_machine import draw_loader_machine, draw_waiting, picture_of
+from inside.data.pictures.loader_queues import describe, draw, draw_loader
 from loader_data import Gated, Numbers, Stream
 from tests.helpers.pictures import (
     SVG,

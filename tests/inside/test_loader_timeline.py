@@ -14,7 +14,7 @@ import pytest
 from torch.utils.data import DataLoader, Dataset
 from traitlets import TraitError
 
-from inside.observe import virtual_loader
+from inside.data.observe import virtual_loader
 from inside.widgets import loader_timeline
 from inside.widgets.loader_timeline import ESM, RANGES, LoaderTimeline
 from inside.widgets.web_module import joined_module

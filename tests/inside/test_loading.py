@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import nn
 
-from inside.observe.loading import Fate, read
-from inside.pictures.loading import draw_loading
+from inside.modules.observe.loading import Fate, read
+from inside.modules.pictures.loading import draw_loading
 from tests.helpers.pictures import (
     SVG,
     assert_every_text_lies_inside,

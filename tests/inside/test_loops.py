@@ -3,7 +3,7 @@ import pytest
 import torch
 
 import mini_compile
-from inside.observe.loops import (
+from inside.compile.observe.loops import (
     linked_nodes,
     moved,
     moved_in_eager,
@@ -11,7 +11,7 @@ from inside.observe.loops import (
     operators_run,
     steps,
 )
-from inside.pictures.loops import draw_loops
+from inside.compile.pictures.loops import draw_loops
 from tests.helpers.pictures import (
     assert_every_text_lies_inside,
     assert_narrow_enough_for_a_phone,

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from inside.pictures.losses import draw_losses
+from inside.modules.pictures.losses import draw_losses
 from tests.helpers.pictures import (
     SVG,
     assert_every_text_lies_inside,

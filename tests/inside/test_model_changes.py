@@ -3,8 +3,8 @@
 import torch
 from torch import nn
 
-from inside.observe.model_changes import AT_ONCE, RECOMPILED, UNNOTICED, UNREAD, fates
-from inside.pictures.model_changes import WORDS, draw_changes
+from inside.compile.observe.model_changes import AT_ONCE, RECOMPILED, UNNOTICED, UNREAD, fates
+from inside.compile.pictures.model_changes import WORDS, draw_changes
 from tests.helpers.pictures import assert_every_text_lies_inside
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from traitlets import TraitError
 
-from inside.observe.module_calls import CallError, record_calls
+from inside.modules.observe.module_calls import CallError, record_calls
 from inside.widgets.module_inspector import (
     ESM,
     ModuleInspector,

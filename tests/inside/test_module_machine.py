@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from inside.observe.module_machine import parts, walks
-from inside.pictures.module_machine import draw_module_machine
+from inside.modules.observe.module_machine import parts, walks
+from inside.modules.pictures.module_machine import draw_module_machine
 from tests.helpers.pictures import (
     assert_every_text_lies_inside,
     assert_narrow_enough_for_a_phone,

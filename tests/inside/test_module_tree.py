@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import nn
 
-from inside.observe.module_tree import read_module, ties, totals
-from inside.pictures.module_tree import draw_module_tree
+from inside.modules.observe.module_tree import read_module, ties, totals
+from inside.modules.pictures.module_tree import draw_module_tree
 from tests.helpers.pictures import assert_every_text_lies_inside, assert_narrow_enough_for_a_phone
 
 SVG = "{http://www.w3.org/2000/svg}"

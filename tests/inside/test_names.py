@@ -5,8 +5,8 @@ import torch
 from torch import nn
 from torch.nn.utils import parametrizations
 
-from inside.observe.names import Name, read_name
-from inside.pictures.names import draw_names
+from inside.modules.observe.names import Name, read_name
+from inside.modules.pictures.names import draw_names
 from tests.helpers.pictures import (
     assert_every_text_lies_inside,
     assert_narrow_enough_for_a_phone,

@@ -7,9 +7,9 @@ import torch
 from torch._functorch import config
 from torch._functorch.partitioners import default_partition
 
-from inside.observe.partition import partitioned
+from inside.compile.observe.partition import partitioned
+from inside.compile.pictures.min_cut import draw_min_cut
 from inside.observe.saved import saved_bytes
-from inside.pictures.min_cut import draw_min_cut
 from tests.helpers.pictures import (
     SVG,
     assert_every_text_lies_inside,

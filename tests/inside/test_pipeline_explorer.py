@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 from traitlets import TraitError
 
-from inside.observe.pipeline_stages import stages_of
+from inside.compile.observe.pipeline_stages import stages_of
 from inside.widgets import pipeline_explorer
 from inside.widgets.pipeline_explorer import ESM, RECORD, PipelineExplorer, spelled, versions
 from inside.widgets.pipeline_words import FUNCTIONS, STAGES

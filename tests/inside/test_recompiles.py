@@ -4,8 +4,8 @@ import xml.etree.ElementTree as ET
 
 import torch
 
-from inside.observe.recompiles import recompile_log, serve
-from inside.pictures.recompiles import CASES, KEY, draw_recompiles
+from inside.compile.observe.recompiles import recompile_log, serve
+from inside.compile.pictures.recompiles import CASES, KEY, draw_recompiles
 from tests.helpers.pictures import PHONE, assert_every_text_lies_inside, size
 
 X = torch.ones(3)

@@ -5,8 +5,8 @@ import xml.etree.ElementTree as ET
 import pytest
 import torch
 
-from inside.observe.registered import KEYS, answers
-from inside.pictures.registered import draw_answers
+from inside.tensors.observe.registered import KEYS, answers
+from inside.tensors.pictures.registered import draw_answers
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -5,9 +5,9 @@ import xml.etree.ElementTree as ET
 import pytest
 import torch
 
-from inside.observe.compiled import watch
-from inside.observe.shapes import compilations, lengths_served, shape_guards
-from inside.pictures.size_line import draw_size_line, runs
+from inside.compile.observe.compiled import watch
+from inside.compile.observe.shapes import compilations, lengths_served, shape_guards
+from inside.compile.pictures.size_line import draw_size_line, runs
 from tests.helpers.pictures import (
     SVG,
     assert_every_text_lies_inside,

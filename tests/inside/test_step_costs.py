@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from inside.observe.step_costs import Cost, costs, roofline_time
-from inside.pictures.attention_share import draw_attention_share
+from inside.autograd.observe.step_costs import Cost, costs, roofline_time
+from inside.autograd.pictures.attention_share import draw_attention_share
 
 
 def meta(*shape):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inside.pictures.sum_errors import NAMES, draw_sum_errors
+from inside.tensors.pictures.sum_errors import NAMES, draw_sum_errors
 
 
 def test_each_order_of_adding_is_named_in_both_languages():

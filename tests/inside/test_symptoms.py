@@ -2,7 +2,7 @@
 
 import pytest
 
-from inside.pictures.symptoms import LEAVES, TREE, draw_symptoms
+from inside.compile.pictures.symptoms import LEAVES, TREE, draw_symptoms
 from tests.helpers.pictures import (
     assert_every_text_lies_inside,
     assert_narrow_enough_for_a_phone,

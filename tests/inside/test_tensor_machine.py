@@ -5,7 +5,7 @@ import re
 import pytest
 import torch
 
-from inside.pictures.tensor_machine import draw_tensor_machine
+from inside.tensors.pictures.tensor_machine import draw_tensor_machine
 from tests.helpers.pictures import assert_every_text_lies_inside, assert_narrow_enough_for_a_phone
 
 CALLS = {"t = x.t()": lambda x: x.t(), "y = t.add(1)": lambda t: t.add(1)}

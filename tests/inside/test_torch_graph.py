@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.autograd.graph import get_gradient_edge
 
-from inside.observe.torch_graph import reach
+from inside.autograd.observe.torch_graph import reach
 from inside.widgets.graph_stepper import LIMIT, GraphStepper, spell
 from inside.widgets.torch_graph import text
 from tests.helpers import depth

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from inside.pictures import graphviz
-from inside.pictures.graphviz import describe, render, renumber, show_graph
+from inside.autograd.pictures import graphviz
+from inside.autograd.pictures.graphviz import describe, render, renumber, show_graph
 
 CODE = Path(graphviz.__file__).parents[2]
 PROGRAM = """
 import hashlib, torch
-from inside.pictures.graphviz import show_graph
+from inside.autograd.pictures.graphviz import show_graph
 junk = [object() for _ in range({junk})]
 net = torch.nn.Sequential(torch.nn.Linear(3, 5), torch.nn.Tanh(), torch.nn.Linear(5, 1))
 picture = show_graph(net(torch.ones(2, 3)).sum(), dict(net.named_parameters()), show_saved=True)

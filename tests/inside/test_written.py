@@ -2,7 +2,7 @@
 
 import torch
 
-from inside.observe.written import written
+from inside.tensors.observe.written import written
 
 
 def test_cat_writes_its_whole_result():
