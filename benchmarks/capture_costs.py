@@ -25,7 +25,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks import report
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 
 ROUNDS, CHECKS = 3, 2000
 LAYERS = {"mlp": 0, "layers2": 2, "layers12": 12}

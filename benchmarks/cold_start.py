@@ -28,7 +28,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks import report
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 
 ROUNDS, LAYERS, WIDTH, SIZES = 3, 4, 64, (2, 4, 8)
 ARTIFACTS, PACKAGE = "artifacts.bin", "model.pt2"

@@ -22,7 +22,7 @@ import torch
 from torch._inductor.compiler_bisector import CompilerBisector
 
 from benchmarks.compile_differences import compiled, described, run
-from book.pipeline.paths import CODE
+from book.pipeline.ground.paths import CODE
 
 sys.path.insert(0, str(CODE))
 import compile_apart

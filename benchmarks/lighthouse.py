@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from book.pipeline import environment
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 from oracles.web import chromium
 
 CATEGORIES = ("performance", "accessibility", "best-practices", "seo")

@@ -26,7 +26,7 @@ from typing import Any
 import torch
 
 from benchmarks.compile_differences import described, run
-from book.pipeline.paths import CODE
+from book.pipeline.ground.paths import CODE
 
 sys.path.insert(0, str(CODE))
 

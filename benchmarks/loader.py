@@ -32,7 +32,7 @@ import torch
 from torch.utils import data
 
 from benchmarks import report
-from book.pipeline.paths import CODE
+from book.pipeline.ground.paths import CODE
 
 ROUNDS = 9
 WORKERS = (0, 1, 2)

@@ -34,7 +34,7 @@ import torch
 from torch.utils import data
 
 from benchmarks import report
-from book.pipeline.paths import CODE
+from book.pipeline.ground.paths import CODE
 from oracles import leftovers
 from oracles.loader_cases import Case, same
 from oracles.loader_datasets import Draws

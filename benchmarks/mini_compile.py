@@ -24,7 +24,7 @@ import torch
 from torch.nn import functional as F
 
 from benchmarks import report
-from book.pipeline.paths import CODE
+from book.pipeline.ground.paths import CODE
 
 sys.path.insert(0, str(CODE))
 import mini_compile

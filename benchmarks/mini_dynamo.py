@@ -22,7 +22,7 @@ from typing import Any
 import torch
 
 from benchmarks import report
-from book.pipeline.paths import CODE
+from book.pipeline.ground.paths import CODE
 from oracles import dynamo_differences
 
 COLUMNS = [

@@ -27,7 +27,7 @@ import nbformat
 
 from benchmarks import report
 from book.pipeline import sync
-from book.pipeline.paths import CHAPTERS, ROOT, relative
+from book.pipeline.ground.paths import CHAPTERS, ROOT, relative
 
 TIME = report.Budget("notebook time", 40, " s")
 MEMORY = report.Budget("notebook memory", 2000, " MB")

@@ -32,7 +32,7 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 
 from benchmarks import lighthouse, report
 from book.pipeline.finish import sizes
-from book.pipeline.paths import OPENING, ROOT, SHEET, is_section, place
+from book.pipeline.ground.paths import OPENING, ROOT, SHEET, is_section, place
 from oracles.web import axe, chromium
 from oracles.web.serving import served, snapshot, wire_body
 

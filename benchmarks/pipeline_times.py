@@ -23,7 +23,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks import capture_costs, report
-from book.pipeline.paths import CODE
+from book.pipeline.ground.paths import CODE
 
 sys.path.insert(0, str(CODE))
 from inside.widgets.pipeline_words import FUNCTIONS

@@ -22,7 +22,7 @@ from torch._inductor import config
 from torch._inductor.custom_graph_pass import CustomPartitionerFn
 
 from benchmarks.compile_differences import described, run
-from book.pipeline.paths import CODE
+from book.pipeline.ground.paths import CODE
 
 sys.path.insert(0, str(CODE))
 

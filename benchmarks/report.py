@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from book.pipeline import records
-from book.pipeline.paths import RESULTS, relative, write_atomic
+from book.pipeline.ground.paths import RESULTS, relative, write_atomic
+from book.pipeline.state import records
 
 CPUINFO = Path("/proc/cpuinfo")
 BUSY = 0.5  # load per core above which timings say more about the neighbours

@@ -30,7 +30,7 @@ from typing import Any
 
 from benchmarks import report
 from book.pipeline import environment
-from book.pipeline.paths import CODE, ROOT
+from book.pipeline.ground.paths import CODE, ROOT
 
 STEPS = 100
 MOST_STEPS = {"torch_numbers": 20}  # slow, and enough for a median

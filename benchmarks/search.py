@@ -17,7 +17,7 @@ import sys
 from typing import Any
 
 from benchmarks import report
-from book.pipeline.paths import SITE
+from book.pipeline.ground.paths import SITE
 from oracles.web import search_queries
 
 BUDGETS = {"share": report.Budget("queries answered among the first five", 95, " %", floor=True),

@@ -24,7 +24,7 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 
 from benchmarks import report
 from book.pipeline import jupyter_book, site
-from book.pipeline.paths import ROOT, is_section
+from book.pipeline.ground.paths import ROOT, is_section
 
 SECTIONS = 60
 BUDGET = report.Budget(f"seconds of a build of {SECTIONS} sections", 60, " s")

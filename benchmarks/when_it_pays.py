@@ -35,7 +35,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks import report
-from book.pipeline.paths import CODE, ROOT
+from book.pipeline.ground.paths import CODE, ROOT
 
 sys.path.insert(0, str(CODE))
 from pays_workloads import LIBRARY, WORKLOADS

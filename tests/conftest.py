@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from book.pipeline.paths import RESULTS
+from book.pipeline.ground.paths import RESULTS
 from tests.helpers import depth, floor
 
 

@@ -13,7 +13,7 @@ from pygments.lexers import PythonLexer
 from book.extension.bilingual import inline, spans
 from book.pipeline.cards import layers
 from book.pipeline.cards.claims import Claim, refuted_by
-from book.pipeline.long_lines import long_lines
+from book.pipeline.ground.long_lines import long_lines
 
 _LEXER, _FORMATTER = PythonLexer(), HtmlFormatter(nowrap=True)
 KINDS = {

@@ -11,7 +11,7 @@ from book.extension.bilingual import raw, spans
 from book.extension.card_html import card_html
 from book.pipeline.cards import claims as card_claims
 from book.pipeline.cards import results
-from book.pipeline.paths import is_section, place
+from book.pipeline.ground.paths import is_section, place
 
 DRILL = ("只练这 {} 张", "Drill these {}"), ("只练这一张", "Drill this one")
 TITLE = "回忆 · Recall"

@@ -19,7 +19,7 @@ from book.extension.predict import code_cells
 from book.extension.progress import summary
 from book.extension.sections import HEAD, SHEET_TITLE, Section, asked, facts, link, sections
 from book.extension.tables import table
-from book.pipeline.paths import OPENING, SHEET, place
+from book.pipeline.ground.paths import OPENING, SHEET, place
 
 LIST = "sections-of-this-chapter"  # id of the section that gets the list
 UP = "../../"  # from a page of a chapter to the root of the book

@@ -6,7 +6,7 @@ from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
 from book.extension.downloads import address
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 
 
 class LinkCode(SphinxTransform):

@@ -7,7 +7,7 @@ from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import raw, spans
 from book.pipeline.finish.downloads import ARCHIVE, FOLDER
-from book.pipeline.paths import place
+from book.pipeline.ground.paths import place
 
 LABEL = ("动手运行：下载 notebook", "Run it: download the notebook")
 HERE = "run-it"  # the line above a title leads to it

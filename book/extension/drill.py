@@ -21,14 +21,14 @@ from sphinx.transforms import SphinxTransform
 from book.extension.bilingual import inline, raw, spans
 from book.extension.card_html import claim_texts, code
 from book.extension.sections import sections as section_facts
-from book.pipeline import digests
 from book.pipeline.cards import claims as card_claims
 from book.pipeline.cards import layers
 from book.pipeline.cards.book import FILES
 from book.pipeline.cards.claims import Claim
 from book.pipeline.cards.results import whole_cards
-from book.pipeline.chapters import Chapter, read
-from book.pipeline.digests import versioned
+from book.pipeline.content.chapters import Chapter, read
+from book.pipeline.ground import digests
+from book.pipeline.ground.digests import versioned
 
 PAGE = "book/drill"
 INDEX = "drill-cards.json"

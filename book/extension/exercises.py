@@ -13,8 +13,8 @@ from book.extension.bilingual import raw, spans
 from book.extension.downloads import address
 from book.extension.tables import table
 from book.pipeline.finish.downloads import EXERCISES
+from book.pipeline.ground.paths import place
 from book.pipeline.notebooks import faded
-from book.pipeline.paths import place
 
 log = logging.getLogger(__name__)
 HEADING = "exercises"  # id of the section that gets the list

@@ -15,8 +15,8 @@ from book.extension.drawings import drawing
 from book.extension.progress import hours, summary
 from book.extension.sections import LANGS, SHEET_TITLE, Section, link, sections
 from book.extension.slugs import slug
-from book.pipeline.chapters import Chapter, Machine, read
-from book.pipeline.paths import OPENING, SHEET
+from book.pipeline.content.chapters import Chapter, Machine, read
+from book.pipeline.ground.paths import OPENING, SHEET
 from book.pipeline.reading.minutes import Estimate
 
 PAGE = "book/index"

@@ -20,9 +20,9 @@ from sphinx.addnodes import pending_xref
 from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import TAGS, Element, element, inline, raw, spans
-from book.pipeline import glossary
-from book.pipeline.glossary import LANGS, PAGE, Term
-from book.pipeline.paths import is_section
+from book.pipeline.content import glossary
+from book.pipeline.content.glossary import LANGS, PAGE, Term
+from book.pipeline.ground.paths import is_section
 
 MOST = 12  # marked terms of a page, so that it stays calm
 LETTERS = "首字母 · First letters"

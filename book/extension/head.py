@@ -1,7 +1,7 @@
 """What programs read of a page: descriptions, languages, its own address, a picture for links.
 
 The description is the opening of the page itself. What needs the site's address is on the page only
-when `book.pipeline.publication` has it.
+when `book.pipeline.content.publication` has it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from markupsafe import Markup
 from book.extension.bilingual import TAGS, spans
 from book.extension.layout import kind
 from book.extension.slugs import SEPARATOR
-from book.pipeline import publication, share_pictures
-from book.pipeline.chapters import read
-from book.pipeline.paths import OPENING, WEB, place
+from book.pipeline import share_pictures
+from book.pipeline.content import publication
+from book.pipeline.content.chapters import read
+from book.pipeline.ground.paths import OPENING, WEB, place
 
 LONGEST = 155  # characters that a search engine shows of a description
 SENTENCE = {"zh": re.compile(r"[^。！？]+[。！？]+[”’）]*"),

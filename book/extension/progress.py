@@ -22,8 +22,8 @@ from sphinx.transforms import SphinxTransform
 from book.extension.bilingual import raw, spans
 from book.extension.sections import LANGS, Section, asked, in_table, sections
 from book.extension.web import bundles
-from book.pipeline.digests import versioned
-from book.pipeline.paths import is_section
+from book.pipeline.ground.digests import versioned
+from book.pipeline.ground.paths import is_section
 
 CARDS = "recall"  # id of the section with the cards
 MARKS = "progress-marks.js"  # the part of the script that needs the store; it loads when idle

@@ -1,7 +1,8 @@
 """The foot of each page: a form to report an error, filled in, and where the page comes from.
 
-It says nothing while `book.pipeline.publication` knows no repository. An edition is named by the
-version of the book and the digest of the page's own sources: a page that did not change keeps it.
+It says nothing while `book.pipeline.content.publication` knows no repository. An edition is named
+by the version of the book and the digest of the page's own sources: a page that did not change
+keeps it.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
-from book.pipeline import digests, publication
+from book.pipeline.content import publication
+from book.pipeline.ground import digests
+from book.pipeline.ground.paths import ROOT
 from book.pipeline.notebooks.notebook import pinned_torch
-from book.pipeline.paths import ROOT
 
 SCRIPT = "report.js"
 TITLE = "错误 · Error: {}"

@@ -12,9 +12,9 @@ from markupsafe import Markup
 
 from book.extension.bilingual import inline, spans
 from book.extension.slugs import SEPARATOR
-from book.pipeline import chapters
 from book.pipeline.cards import results
-from book.pipeline.paths import is_section, place
+from book.pipeline.content import chapters
+from book.pipeline.ground.paths import is_section, place
 from book.pipeline.reading.minutes import Estimate, estimate
 
 HEAD = [("节", "Section"), ("时间", "Time"), ("卡片", "Cards")]

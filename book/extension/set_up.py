@@ -13,7 +13,7 @@ from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import element, raw, spans
 from book.extension.predict import code_cells
-from book.pipeline.paths import is_section
+from book.pipeline.ground.paths import is_section
 
 TITLE = ("本节的准备代码：导入和辅助函数", "Set-up of this section: imports and helpers")
 FINDS_CODE = re.compile(

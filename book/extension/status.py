@@ -10,7 +10,7 @@ from book.extension.bilingual import raw, spans
 from book.extension.card_html import CLAIM_KINDS, KINDS, both
 from book.extension.tables import table
 from book.pipeline.notebooks.on_device import REASONS
-from book.pipeline.status import status
+from book.pipeline.state.status import status
 
 PAGE = "book/status"
 UNCHANGED = ("没有改动", "nothing has changed")

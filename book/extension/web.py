@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from book.pipeline import digests
-from book.pipeline.paths import widgets
+from book.pipeline.ground import digests
+from book.pipeline.ground.paths import widgets
 
 TEMPLATES = Path(__file__).with_name("templates")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from book.pipeline.paths import SITE
+from book.pipeline.ground.paths import SITE
 from book.pipeline.serve import served
 from oracles.web import chromium
 

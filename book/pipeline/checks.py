@@ -18,7 +18,7 @@ import sys
 import time
 from collections.abc import Sequence
 
-from book.pipeline.paths import relative
+from book.pipeline.ground.paths import relative
 from book.pipeline.suite.lanes import FAILED, LOGS, SKIPPED, Lanes, Result, again, slowest, tests
 from book.pipeline.suite.steps import STEPS, Step
 

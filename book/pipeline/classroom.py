@@ -12,13 +12,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from book.pipeline import chapters, lab
+from book.pipeline import lab
+from book.pipeline.content import chapters
 from book.pipeline.finish import downloads
+from book.pipeline.ground.paths import ROOT
 from book.pipeline.notebooks import contents
 from book.pipeline.notebooks.copies import Copies
 from book.pipeline.notebooks.downloads import VARIANTS
 from book.pipeline.notebooks.faded import FadeError
-from book.pipeline.paths import ROOT
 
 YOURS = {
     "zh": "这个文件夹归你，随便改。notebook 用到的代码就在 `code/` 里，所以要整个文件夹一起复制。",

@@ -33,14 +33,14 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
-from book.pipeline import records
 from book.pipeline.cards.book import Book, Card, load
+from book.pipeline.ground.paths import NOTEBOOKS, RESULTS, ROOT, write_atomic
 from book.pipeline.notebooks import on_device, rehearsal, runner, under_nbval
 from book.pipeline.notebooks.notebook import ENVIRONMENT, outputs_are_pinned_here
 from book.pipeline.notebooks.runner import NOT_BEGUN, Finding, known_packages
-from book.pipeline.paths import NOTEBOOKS, RESULTS, ROOT, write_atomic
 from book.pipeline.proofs.forks import Outcome, Trials, TrialsError
 from book.pipeline.proofs.prover import Prover
+from book.pipeline.state import records
 
 try:
     import jsonschema

@@ -16,10 +16,11 @@ from collections.abc import Callable, Iterable
 
 from sphinx_external_toc.parsing import parse_toc_yaml
 
-from book.pipeline import lint, moved, questions, sources, sync
+from book.pipeline import lint, sources, sync
 from book.pipeline.cards import book as cards
 from book.pipeline.cards import results
-from book.pipeline.paths import ROOT
+from book.pipeline.content import moved, questions
+from book.pipeline.ground.paths import ROOT
 from book.pipeline.reading import check as gate
 
 

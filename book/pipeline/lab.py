@@ -20,13 +20,13 @@ from pathlib import Path
 
 import yaml
 
-from book.pipeline import chapters, jupyter
+from book.pipeline.content import chapters
 from book.pipeline.finish import downloads
-from book.pipeline.notebooks import contents
+from book.pipeline.ground.paths import ROOT
+from book.pipeline.notebooks import contents, jupyter
 from book.pipeline.notebooks.copies import Copies
 from book.pipeline.notebooks.downloads import VARIANTS
 from book.pipeline.notebooks.faded import FadeError
-from book.pipeline.paths import ROOT
 from book.pipeline.serve import refusal
 
 FOLDER = "lab"

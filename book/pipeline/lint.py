@@ -28,8 +28,8 @@ from jupytext.myst import (
 
 from book.pipeline.cards import book as cards
 from book.pipeline.cards import rules
+from book.pipeline.ground.paths import CHAPTERS, ROOT, relative
 from book.pipeline.notebooks import blanks, on_device
-from book.pipeline.paths import CHAPTERS, ROOT, relative
 from book.pipeline.text import marked_yaml, prose
 
 KEYS = {"markdown": {"lang", "tags", "fold"}, "code": {"tags", "predict", "alt", "complete"}}

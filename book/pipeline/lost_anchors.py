@@ -15,8 +15,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from book.pipeline import moved
-from book.pipeline.paths import ROOT
+from book.pipeline.content import moved
+from book.pipeline.ground.paths import ROOT
 from book.pipeline.text import marked_yaml
 
 HEADING = re.compile(r"^#{1,3} .* · (.+)$", re.M)

@@ -19,10 +19,10 @@ import sys
 import time
 from pathlib import Path
 
-from book.pipeline import records
 from book.pipeline.environment import WANTED
+from book.pipeline.ground.paths import NOTEBOOKS, RESULTS, ROOT, write_atomic
 from book.pipeline.notebooks import under_nbval
-from book.pipeline.paths import NOTEBOOKS, RESULTS, ROOT, write_atomic
+from book.pipeline.state import records
 
 RECORD = RESULTS / "torch-versions.json"
 TORCH = re.compile(r"^torch==\S+", re.M)

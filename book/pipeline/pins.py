@@ -15,7 +15,7 @@ import sys
 import tempfile
 from itertools import product
 
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 
 PYTHONS = ("3.12", "3.13", "3.14")
 PLATFORMS = {  # names of platforms whose wheels run there

@@ -27,8 +27,8 @@ from typing import Any
 from book.pipeline import sources
 from book.pipeline.cards import results
 from book.pipeline.cards.book import Book, Card, Section, load
-from book.pipeline.paths import ROOT, write_atomic
-from book.pipeline.problem import Problem
+from book.pipeline.ground.paths import ROOT, write_atomic
+from book.pipeline.ground.problem import Problem
 from book.pipeline.proofs.forks import Trials, TrialsError
 from book.pipeline.proofs.prover import LIMITS, Proof, Prover
 from book.pipeline.proofs.reached import self_test

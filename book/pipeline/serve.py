@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from book.pipeline.paths import SITE
+from book.pipeline.ground.paths import SITE
 
 PORT = 8000
 

@@ -14,9 +14,9 @@ import re
 import sys
 from pathlib import Path
 
-from book.pipeline import digests
-from book.pipeline.chapters import read
-from book.pipeline.paths import OPENING, ROOT, WEB, write_atomic
+from book.pipeline.content.chapters import read
+from book.pipeline.ground import digests
+from book.pipeline.ground.paths import OPENING, ROOT, WEB, write_atomic
 
 FOLDER = WEB / "share"
 NOTED = FOLDER / "drawn.json"

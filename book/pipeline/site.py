@@ -15,12 +15,12 @@ from pathlib import Path
 
 from sphinx_external_toc.parsing import parse_toc_yaml
 
-from book.pipeline import face
 from book.pipeline.finish import app, downloads, forward, manners, offline, search, sizes
 from book.pipeline.finish.join import join
 from book.pipeline.finish.lean import lean
+from book.pipeline.ground import face
+from book.pipeline.ground.paths import KATEX, NPM, ROOT, SITE, WEB, widgets
 from book.pipeline.notebooks.faded import FadeError
-from book.pipeline.paths import KATEX, NPM, ROOT, SITE, WEB, widgets
 
 JUPYTER_BOOK = (sys.executable, "-m", "book.pipeline.jupyter_book")
 ESBUILD = NPM / ".bin" / "esbuild"

@@ -28,7 +28,7 @@ from pathlib import Path
 
 import yaml
 
-from book.pipeline.paths import CHAPTERS, CODE, ROOT, relative
+from book.pipeline.ground.paths import CHAPTERS, CODE, ROOT, relative
 from book.pipeline.references import SourceError, symbols, tagged
 from book.pipeline.text.marked_yaml import Loader
 

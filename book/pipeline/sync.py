@@ -19,9 +19,9 @@ from nbformat import NotebookNode
 from nbformat.reader import NotJSONError
 
 from book.pipeline import lint, sources
+from book.pipeline.ground.paths import CHAPTERS, CODE, FRONT_PAGE, relative, write_atomic
 from book.pipeline.notebooks import notebook as nb
 from book.pipeline.notebooks import unsolved
-from book.pipeline.paths import CHAPTERS, CODE, FRONT_PAGE, relative, write_atomic
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"  # holds a random model id
 KEPT = "nbval-ignore-output"

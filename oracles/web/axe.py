@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from book.pipeline.paths import NPM
+from book.pipeline.ground.paths import NPM
 
 RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 ON_A_PHONE = ("scrollable-region-focusable", "target-size")

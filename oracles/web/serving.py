@@ -10,9 +10,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from book.pipeline import serve, wire
-from book.pipeline.paths import SITE
-from book.pipeline.wire import PACKED
+from book.pipeline import serve
+from book.pipeline.ground import wire
+from book.pipeline.ground.paths import SITE
+from book.pipeline.ground.wire import PACKED
 
 wire_body = functools.cache(wire.wire_body)  # one folder is served many times
 

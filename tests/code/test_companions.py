@@ -7,7 +7,7 @@ from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
-from book.pipeline.paths import CODE, ROOT
+from book.pipeline.ground.paths import CODE, ROOT
 
 FILES = sorted(CODE.glob("*.py"))
 MAP = (CODE / "README.md").read_text(encoding="utf-8")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from book.pipeline.ground.paths import CHAPTERS, CODE
 from book.pipeline.notebooks import faded
-from book.pipeline.paths import CHAPTERS, CODE
 from tests.helpers.exercise_checks import cuts, load, run, sources, teller, write_files
 
 LISTS = {name: CHAPTERS / name for name in (

@@ -9,7 +9,7 @@ import torch
 from torch.autograd import gradcheck, gradgradcheck
 
 import kernel_in_cpp
-from book.pipeline.paths import CODE
+from book.pipeline.ground.paths import CODE
 
 DTYPES = torch.float32, torch.float64
 

@@ -7,7 +7,7 @@ from book.pipeline.cards import book as cards
 from book.pipeline.cards import claims as card_claims
 from book.pipeline.cards.results import whole_cards
 from book.pipeline.cards.rules import refuted_ids
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 
 
 def test_every_claim_that_a_card_of_the_book_refutes_is_stated_in_both_languages():

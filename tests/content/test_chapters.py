@@ -1,7 +1,7 @@
 """The chapters of the book say of themselves what every page needs."""
 
-from book.pipeline import chapters
-from book.pipeline.paths import ROOT
+from book.pipeline.content import chapters
+from book.pipeline.ground.paths import ROOT
 
 
 def test_the_book_has_its_five_machines_and_all_chapters_are_well_formed():

@@ -7,8 +7,8 @@ import nbformat
 import pytest
 
 from book.extension import chapter
+from book.pipeline.ground.paths import CHAPTERS, SHEET
 from book.pipeline.notebooks.notebook import code_cells, output_text
-from book.pipeline.paths import CHAPTERS, SHEET
 from book.pipeline.text import prose
 
 LABEL = re.compile(r"^\| `([A-Z]\d+)` \| (.+) \|$", re.M)

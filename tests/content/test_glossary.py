@@ -6,8 +6,9 @@ import yaml
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 from book.extension.glossary import Finder
-from book.pipeline import glossary, lint
-from book.pipeline.paths import ROOT
+from book.pipeline import lint
+from book.pipeline.content import glossary
+from book.pipeline.ground.paths import ROOT
 
 TERMS = glossary.read()
 

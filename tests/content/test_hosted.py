@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from book.pipeline import environment
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 
 CONTAINER = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text(encoding="utf-8"))
 BINDER = ROOT / "binder"

@@ -6,8 +6,8 @@ from book.extension import routes
 from book.extension.sections import sections
 from book.extension.slugs import slug
 from book.pipeline import environment
+from book.pipeline.ground.paths import ROOT, is_section
 from book.pipeline.lab import documents
-from book.pipeline.paths import ROOT, is_section
 
 TEXT = (ROOT / "book/how-to-use.md").read_text(encoding="utf-8")
 FRONT = (ROOT / "book/index.md").read_text(encoding="utf-8")

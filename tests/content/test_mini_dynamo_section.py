@@ -2,7 +2,7 @@
 
 import json
 
-from book.pipeline.paths import CHAPTERS, RESULTS
+from book.pipeline.ground.paths import CHAPTERS, RESULTS
 from oracles.dynamo_cases import CASES
 from tests.code.mini_dynamo import test_mini_dynamo_wrong_rules as wrong
 

@@ -3,7 +3,7 @@
 import json
 import re
 
-from book.pipeline.paths import CHAPTERS, RESULTS
+from book.pipeline.ground.paths import CHAPTERS, RESULTS
 from tests.code.mini_module import test_mini_module
 from tests.code.mini_module.test_module_exercises import EXERCISES
 

@@ -7,8 +7,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from book.extension import slugs
+from book.pipeline.ground.paths import CHAPTERS
 from book.pipeline.notebooks import notebook, on_device
-from book.pipeline.paths import CHAPTERS
 
 NOTEBOOKS = sorted(CHAPTERS.glob("*/*.ipynb"))
 

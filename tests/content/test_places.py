@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from book.pipeline import sources
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 from tests.helpers.places import FOLDER, HOST
 
 

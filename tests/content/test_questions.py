@@ -2,8 +2,8 @@
 
 from sphinx_external_toc.parsing import parse_toc_yaml
 
-from book.pipeline import chapters, questions
-from book.pipeline.paths import ROOT, is_section
+from book.pipeline.content import chapters, questions
+from book.pipeline.ground.paths import ROOT, is_section
 
 
 def test_every_section_of_the_book_has_one_short_question_of_its_own():

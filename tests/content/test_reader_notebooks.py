@@ -16,11 +16,12 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from book.pipeline import publication, sync
+from book.pipeline import sync
+from book.pipeline.content import publication
+from book.pipeline.ground.paths import CHAPTERS, SHEET
 from book.pipeline.notebooks import downloads, unsolved
 from book.pipeline.notebooks import notebook as nb
 from book.pipeline.notebooks.blanks import blanked
-from book.pipeline.paths import CHAPTERS, SHEET
 from book.pipeline.text.prose import HAN
 from tests.helpers.golden_example import made_by_hand, printed
 

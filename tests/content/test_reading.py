@@ -2,7 +2,7 @@
 
 import yaml
 
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 from book.pipeline.reading import check
 
 # When the gate was made; a section that is not among these has no excuse.

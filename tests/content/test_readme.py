@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from book.pipeline import environment
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.S)

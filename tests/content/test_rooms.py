@@ -8,8 +8,8 @@ from functools import cache
 import pytest
 
 from book.pipeline.cards import book
+from book.pipeline.ground.paths import CHAPTERS, CODE
 from book.pipeline.notebooks import depends, notebook
-from book.pipeline.paths import CHAPTERS, CODE
 
 KINDS = ("observe", "pictures")
 PROGRAMS = ("code", "fixed", "proof")

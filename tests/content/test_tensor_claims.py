@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch.utils import swap_tensors
 
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 from inside.tensors.observe.dispatch import LAYERS, Spy, Trace, slots
 
 

@@ -12,7 +12,8 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from book.pipeline import paths, records
+from book.pipeline.ground import paths
+from book.pipeline.state import records
 
 FULL = 20
 COUNTED = "random cases"  # name of the property by which a test tells its count

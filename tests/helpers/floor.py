@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from book.pipeline.paths import CHAPTERS, FRONT_PAGE, ROOT
+from book.pipeline.ground.paths import CHAPTERS, FRONT_PAGE, ROOT
 
 FOLDERS = [ROOT / "tests" / name for name in ("tools", "code", "inside", "web")]
 OF_COMPANIONS = ("exercises*.yaml", "check_*.py", "__pycache__/*")

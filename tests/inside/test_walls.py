@@ -13,7 +13,7 @@ from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
-from book.pipeline.paths import CODE
+from book.pipeline.ground.paths import CODE
 
 MARKUP = re.compile(r"</?(?:svg|path|rect|text|circle|g|table|span|div)\b")
 

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from book.pipeline import jupyter, lab
-from book.pipeline.paths import ROOT
+from book.pipeline import lab
+from book.pipeline.ground.paths import ROOT
+from book.pipeline.notebooks import jupyter
 from tests.helpers.browser import browser  # noqa: F401
 
 SPECIMEN = ROOT / "tests" / "specimen" / "source"

@@ -11,11 +11,11 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from book.pipeline import jupyter, lab
+from book.pipeline import lab
 from book.pipeline.finish import downloads
-from book.pipeline.notebooks import faded
+from book.pipeline.ground.paths import CHAPTERS, ROOT
+from book.pipeline.notebooks import faded, jupyter
 from book.pipeline.notebooks import notebook as nb
-from book.pipeline.paths import CHAPTERS, ROOT
 from tests.lab.conftest import SPECIMEN
 
 pytestmark = pytest.mark.slow

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
-from book.pipeline.paths import ROOT, SITE
+from book.pipeline.ground.paths import ROOT, SITE
 from book.pipeline.serve import served
 from oracles.web import chromium
 from tests.helpers.site import NO_SITE, pages
@@ -14,7 +14,7 @@ from tests.pages.visit import Tab
 HERE = Path(__file__).parent
 TOOLS = [*sorted(HERE.glob("*.py")), HERE / "look.js", Path(chromium.path()),
          ROOT / "node_modules/axe-core/axe.min.js", ROOT / "book/pipeline/serve.py",
-         ROOT / "book/pipeline/paths.py", ROOT / "pyproject.toml",
+         ROOT / "book/pipeline/ground/paths.py", ROOT / "pyproject.toml",
          *(file for folder in ("tests/helpers", "book/pipeline/pages", "oracles/web")
            for file in sorted((ROOT / folder).glob("*.py")))]
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from book.pipeline.ground.paths import is_section
 from book.pipeline.pages import chapters, check, links
 from book.pipeline.pages.built import Page, Site
-from book.pipeline.paths import is_section
 from tests.helpers.site import NO_SITE
 
 pytestmark = pytest.mark.browser  # run where a site has been built

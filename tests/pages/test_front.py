@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from book.pipeline.paths import CHAPTERS, SITE
+from book.pipeline.ground.paths import CHAPTERS, SITE
 from book.pipeline.serve import served
 
 pytestmark = pytest.mark.browser

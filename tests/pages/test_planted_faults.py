@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from book.pipeline.paths import SITE
+from book.pipeline.ground.paths import SITE
 from book.pipeline.serve import served
 from tests.helpers import contrast
 from tests.helpers.site import NO_SITE, pages

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from book.pipeline.paths import SITE
+from book.pipeline.ground.paths import SITE
 from oracles.web.search_queries import answers, ask, files, judge, place, queries, tops
 from tests.helpers.site import NO_SITE
 

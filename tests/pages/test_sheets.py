@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from book.pipeline.paths import CHAPTERS, SHEET
+from book.pipeline.ground.paths import CHAPTERS, SHEET
 
 pytestmark = pytest.mark.browser
 

@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Error, TimeoutError
 
+from book.pipeline.ground.paths import OPENING, SHEET, place
 from book.pipeline.pages.built import Finding
-from book.pipeline.paths import OPENING, SHEET, place
 from oracles.web import axe
 from oracles.web.serving import wire_body
 from tests.helpers import contrast

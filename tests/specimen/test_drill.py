@@ -13,7 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from playwright.sync_api import expect
 
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 from oracles.web import chromium as program
 from oracles.web.axe import violations
 from tests.helpers.languages import CHINESE

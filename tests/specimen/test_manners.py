@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from book.extension import head, report
-from book.pipeline import publication
+from book.pipeline.content import publication
 from oracles.web.serving import served
 from tests.helpers.templates import rendered
 from tests.specimen.conftest import SOURCE

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import pages
 from book.pipeline.finish import sizes
-from book.pipeline.paths import widgets
+from book.pipeline.ground.paths import widgets
 from oracles.web.serving import served
 from tests.specimen.conftest import PAGES
 

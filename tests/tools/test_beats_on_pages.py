@@ -10,9 +10,9 @@ import pytest
 from bs4 import BeautifulSoup
 
 from book.pipeline.finish import downloads as files
+from book.pipeline.ground.paths import CHAPTERS, ROOT
 from book.pipeline.notebooks import downloads, faded
 from book.pipeline.notebooks import notebook as nb
-from book.pipeline.paths import CHAPTERS, ROOT
 from tests.helpers.golden_example import made_by_hand
 
 EXERCISES = CHAPTERS / "02-autograd"

@@ -16,8 +16,8 @@ import pytest
 
 from benchmarks import lighthouse, notebooks, pages, report, site_build
 from book.extension.status import KINDS_OF_PAGES, measured
-from book.pipeline import records, status
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
+from book.pipeline.state import records, status
 from oracles.web.serving import served, snapshot
 
 NUMBER = {"type": "number", "exclusiveMinimum": 0}

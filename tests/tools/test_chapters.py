@@ -2,8 +2,8 @@
 
 import pytest
 
-from book.pipeline import chapters
 from book.pipeline.cards import book as cards
+from book.pipeline.content import chapters
 from tests.helpers.card_examples import card, line_of, write_book, write_chapter
 
 FILE = "chapters/06-memory/chapter.yaml"

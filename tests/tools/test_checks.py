@@ -13,8 +13,8 @@ import pytest
 
 import conftest
 from book.pipeline import checks
+from book.pipeline.ground.paths import ROOT
 from book.pipeline.notebooks import notebook
-from book.pipeline.paths import ROOT
 from book.pipeline.suite import lanes
 from book.pipeline.suite.steps import Step
 

@@ -8,8 +8,8 @@ import nbformat
 import pytest
 
 from book.pipeline import classroom
+from book.pipeline.ground.paths import ROOT
 from book.pipeline.notebooks import notebook as nb
-from book.pipeline.paths import ROOT
 from tests.helpers.golden_example import made_by_hand
 
 TOC = """

@@ -12,8 +12,8 @@ from docutils import nodes
 from book.extension import code_files
 from book.pipeline.finish import downloads
 from book.pipeline.finish.downloads import ARCHIVE, FOLDER
+from book.pipeline.ground.paths import ROOT
 from book.pipeline.notebooks.notebook import SETUP
-from book.pipeline.paths import ROOT
 
 
 @pytest.fixture

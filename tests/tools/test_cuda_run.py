@@ -17,8 +17,8 @@ import pytest
 from book.extension import status
 from book.pipeline import cuda_run
 from book.pipeline.cards import book as cards
+from book.pipeline.ground.paths import ROOT
 from book.pipeline.notebooks import runner, under_nbval
-from book.pipeline.paths import ROOT
 from tests.helpers.card_examples import bug, card, write_book
 from tests.helpers.quick_trials import quick_trials
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from book.pipeline.paths import CHAPTERS, FRONT_PAGE, ROOT
+from book.pipeline.ground.paths import CHAPTERS, FRONT_PAGE, ROOT
 from tests.helpers import depth, floor
 
 # ---- depth -------------------------------------------------------------------------------------

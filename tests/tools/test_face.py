@@ -3,7 +3,7 @@
 import pytest
 from fontTools.ttLib import TTFont
 
-from book.pipeline import face
+from book.pipeline.ground import face
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
+from book.pipeline.ground.paths import CHAPTERS, CODE
 from book.pipeline.notebooks import faded
-from book.pipeline.paths import CHAPTERS, CODE
 from tests.helpers.exercise_checks import put_back
 
 LISTS = sorted(CHAPTERS.glob("*/exercises*.yaml"))

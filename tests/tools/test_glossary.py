@@ -8,8 +8,8 @@ from docutils.utils import new_document
 
 from book.extension import glossary as on_pages
 from book.extension.bilingual import element
-from book.pipeline import glossary
-from book.pipeline.glossary import Term
+from book.pipeline.content import glossary
+from book.pipeline.content.glossary import Term
 
 PAGE, OTHER = "chapters/02-autograd/one", "chapters/01-tensors/two"
 NAMES = """- {en: guard, zh: 守卫}

@@ -5,7 +5,7 @@ import json
 import torch
 
 from benchmarks import graph_breaks
-from book.pipeline.paths import RESULTS
+from book.pipeline.ground.paths import RESULTS
 
 RECORD = json.loads((RESULTS / "graph-breaks.json").read_text(encoding="utf-8"))
 ROWS = {table: {row["key"]: row for row in RECORD["tables"][table]["rows"]}

@@ -8,7 +8,7 @@ from docutils import nodes
 from selectolax.lexbor import LexborHTMLParser
 
 from book.extension import head
-from book.pipeline import publication
+from book.pipeline.content import publication
 from tests.helpers.templates import rendered
 
 PAGE, BOOK = "chapters/01-tensors/views", "由内而外 · Inside Out"

@@ -15,9 +15,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from book.pipeline import jupyter, lab
+from book.pipeline import lab
+from book.pipeline.ground.paths import CHAPTERS, ROOT
+from book.pipeline.notebooks import jupyter
 from book.pipeline.notebooks import notebook as nb
-from book.pipeline.paths import CHAPTERS, ROOT
 from tests.helpers.golden_example import made_by_hand
 
 TOC = """

@@ -6,7 +6,7 @@ import pytest
 from fontTools.ttLib import TTFont
 
 from book.pipeline.finish import lean
-from book.pipeline.paths import KATEX
+from book.pipeline.ground.paths import KATEX
 
 MATHS = "katex/fonts/KaTeX_Main-Regular.woff2"
 PAGE = """<p>日 Q<span class="katex"><span class="katex-mathml">a</span>

@@ -9,7 +9,7 @@ import pytest
 from packaging.specifiers import SpecifierSet
 
 from book.pipeline import environment
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 from tests.helpers.places import FOLDER, FOLDERS, HOST, HOSTS
 
 

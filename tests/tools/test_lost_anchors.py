@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from book.pipeline import lost_anchors
-from book.pipeline.moved import Moved, Target
+from book.pipeline.content.moved import Moved, Target
 
 OLD, NEW, OTHER = (f"chapters/01-tensors/{name}" for name in ("old", "new", "other"))
 SECTION = """# 旧 · Old

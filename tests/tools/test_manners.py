@@ -7,7 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from book.pipeline import publication, share_pictures
+from book.pipeline import share_pictures
+from book.pipeline.content import publication
 from book.pipeline.finish import manners
 from book.pipeline.serve import served
 

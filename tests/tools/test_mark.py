@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from book.pipeline.paths import WEB
+from book.pipeline.ground.paths import WEB
 from tests.helpers.contrast import Colour, contrast
 
 MARK = (WEB / "mark.svg").read_text()

@@ -9,7 +9,7 @@ import pytest
 from sphinxcontrib.katex import KaTeXError, KaTeXServer
 
 from book.extension.maths import start_server
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 
 # What the socket of a server sees; the arguments stand in for those of Node's.
 LATE = """

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from benchmarks import memory_order
-from book.pipeline.paths import RESULTS
+from book.pipeline.ground.paths import RESULTS
 
 RECORD = json.loads((RESULTS / "memory-order.json").read_text(encoding="utf-8"))
 

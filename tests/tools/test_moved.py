@@ -7,9 +7,9 @@ import nbformat
 import pytest
 
 from book.extension import moved as on_pages
-from book.pipeline import moved
+from book.pipeline.content import moved
+from book.pipeline.content.moved import Moved, Target
 from book.pipeline.finish import forward
-from book.pipeline.moved import Moved, Target
 from book.pipeline.pages import moved as checks
 from book.pipeline.pages.built import Site
 

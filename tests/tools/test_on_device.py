@@ -8,9 +8,9 @@ import nbformat
 import pytest
 
 from book.pipeline import lint
+from book.pipeline.ground.paths import ROOT
 from book.pipeline.notebooks import on_device, rehearsal, runner, under_nbval
 from book.pipeline.notebooks.notebook import ENVIRONMENT, SETUP
-from book.pipeline.paths import ROOT
 
 USES = f"{SETUP}\nfrom inside import use_device; use_device()"
 

@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 from sphinx.transforms import SphinxTransform
 
 from book import extension
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 
 CONF = f"""
 import sys, yaml

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from book.pipeline import pins
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from docutils.utils import new_document
 
 from book.extension import progress
 from book.extension.sections import Section
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 from book.pipeline.reading.minutes import Estimate
 from oracles.web.javascript import evaluate
 

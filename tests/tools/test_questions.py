@@ -2,7 +2,7 @@
 
 import pytest
 
-from book.pipeline import chapters, questions
+from book.pipeline.content import chapters, questions
 from tests.helpers.card_examples import line_of, write_chapter
 
 FILE = "chapters/06-memory/chapter.yaml"

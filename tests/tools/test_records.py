@@ -6,8 +6,8 @@ import pytest
 
 from benchmarks import report
 from book.extension import status as page
-from book.pipeline import records, status
 from book.pipeline.notebooks import depends
+from book.pipeline.state import records, status
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from book.extension import report
-from book.pipeline import publication
+from book.pipeline.content import publication
 from book.pipeline.notebooks.notebook import pinned_torch
 from tests.helpers.templates import rendered
 

@@ -11,7 +11,7 @@ import urllib.request
 import pytest
 
 from book.pipeline import serve
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 
 
 @pytest.fixture

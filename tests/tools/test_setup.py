@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from book.pipeline import environment
+from book.pipeline.ground.paths import ROOT
 from book.pipeline.notebooks import notebook
-from book.pipeline.paths import ROOT
 
 # ---- the first cell ----------------------------------------------------------------------------
 

@@ -5,7 +5,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from book.pipeline import digests, share_pictures
+from book.pipeline import share_pictures
+from book.pipeline.ground import digests
 
 MARK = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M1 1h6v6z"/></svg>'
 

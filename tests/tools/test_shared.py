@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 
 CLOSED = {"oracles": {"tests", "benchmarks"}, "benchmarks": {"tests"},
           "book": {"tests", "benchmarks"}, "code": {"tests", "benchmarks", "oracles", "book"}}

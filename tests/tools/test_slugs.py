@@ -6,7 +6,7 @@ from docutils import nodes
 from docutils.core import publish_doctree
 
 from book.extension import slugs
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 
 
 @pytest.mark.parametrize(("heading", "slug"), [

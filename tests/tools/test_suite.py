@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from book.pipeline import checks
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 from book.pipeline.suite import lanes, passed, steps, watch
 from book.pipeline.suite.lanes import FAILED, KNOWN, PASSED, SKIPPED, Lanes
 from book.pipeline.suite.passed import Passed, digest, files_of

@@ -14,7 +14,7 @@ import pytest
 
 from book.pipeline import checks
 from book.pipeline.cards import rules
-from book.pipeline.paths import ROOT, write_atomic
+from book.pipeline.ground.paths import ROOT, write_atomic
 from book.pipeline.proofs.reached import self_test
 from book.pipeline.suite import lanes
 from book.pipeline.suite.lanes import FAILED, PASSED, Lanes

@@ -10,8 +10,8 @@ import nbformat
 import pytest
 
 from book.pipeline import sync
+from book.pipeline.ground.paths import ROOT
 from book.pipeline.notebooks import depends, notebook
-from book.pipeline.paths import ROOT
 
 FRONT = """\
 ---

@@ -3,7 +3,7 @@
 import json
 
 from benchmarks import tensor_bytes
-from book.pipeline.paths import RESULTS
+from book.pipeline.ground.paths import RESULTS
 
 RECORD = json.loads((RESULTS / "tensor-bytes.json").read_text(encoding="utf-8"))
 EACH = {row["key"]: row["each"] for row in RECORD["tables"]["million"]["rows"]}

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchmarks import triton_code
-from book.pipeline.paths import RESULTS
+from book.pipeline.ground.paths import RESULTS
 
 RECORDED = json.loads((RESULTS / "triton-code.json").read_text("utf-8"))
 

@@ -11,7 +11,7 @@ import torch
 
 from benchmarks import report, when_it_pays
 from benchmarks.when_it_pays import NOISE, RECORD, WORKLOADS, break_even
-from book.pipeline.paths import RESULTS
+from book.pipeline.ground.paths import RESULTS
 from inside.observe.traffic import traffic
 from pays_workloads import ELEMENTS, LIBRARY, ROWS, SIDE, WIDTH, branches, chain, norm
 

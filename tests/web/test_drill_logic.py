@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from book.extension import drill
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 from oracles.web.javascript import evaluate
 from tests.helpers.card_examples import card, write_cards, write_chapter
 from tests.helpers.depth import cases

@@ -2,7 +2,7 @@
 
 import pytest
 
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 from oracles.web.javascript import run_node
 
 SUITES = sorted((ROOT / "tests" / "web").glob("*/*.test.mjs"))

@@ -6,7 +6,7 @@ import re
 import pytest
 import tinycss2
 
-from book.pipeline.paths import ROOT, WEB, widgets
+from book.pipeline.ground.paths import ROOT, WEB, widgets
 from inside.widgets.web_module import joined_module
 from oracles.web.javascript import run_node
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from book.pipeline import chapters
 from book.pipeline.cards import rules
-from book.pipeline.paths import ROOT
-from book.pipeline.problem import Problem
+from book.pipeline.content import chapters
+from book.pipeline.ground.paths import ROOT
+from book.pipeline.ground.problem import Problem
 from book.pipeline.text import marked_yaml
 from book.pipeline.text.marked_yaml import Marked, Place
 

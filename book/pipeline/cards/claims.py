@@ -10,7 +10,7 @@ from typing import Any
 from book.pipeline.cards.book import Book, Problem
 from book.pipeline.cards.layers import spoken_length
 from book.pipeline.cards.rules import refuted_ids
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 from book.pipeline.text import marked_yaml, prose
 
 FILE = "book/errata.yaml"

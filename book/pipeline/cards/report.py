@@ -13,7 +13,7 @@ from typing import Any
 
 from book.pipeline.cards.book import Book, Chapter, load
 from book.pipeline.cards.rules import refuted_ids
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 
 
 def report(book: Book) -> dict[str, Any]:

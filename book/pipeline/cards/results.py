@@ -24,11 +24,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from book.pipeline import digests
 from book.pipeline.cards.book import Book, Card, Section
+from book.pipeline.ground import digests
+from book.pipeline.ground.paths import relative
+from book.pipeline.ground.problem import Problem
 from book.pipeline.notebooks import depends
-from book.pipeline.paths import relative
-from book.pipeline.problem import Problem
 from book.pipeline.text import marked_yaml
 
 EVIDENCE = "benchmarks/results/cuda-cards.json"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import resvg_py
 
-from book.pipeline.paths import WEB
+from book.pipeline.ground.paths import WEB
 
 MANIFEST = "manifest.webmanifest"
 ICONS = Path("_static", "icons")

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import nbformat
 
+from book.pipeline.ground.paths import CODE, RESULTS, ROOT, place
 from book.pipeline.notebooks import faded
 from book.pipeline.notebooks.downloads import VARIANTS, reader_notebook
 from book.pipeline.notebooks.notebook import write_text
-from book.pipeline.paths import CODE, RESULTS, ROOT, place
 
 FOLDER = "downloads"
 ARCHIVE = "code.zip"

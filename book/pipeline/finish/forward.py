@@ -16,12 +16,12 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from book.pipeline import moved
+from book.pipeline.content import moved
+from book.pipeline.content.moved import Moved, Target
 from book.pipeline.finish.downloads import FOLDER
-from book.pipeline.moved import Moved, Target
+from book.pipeline.ground.paths import place
 from book.pipeline.notebooks.downloads import VARIANTS
 from book.pipeline.notebooks.notebook import write_text
-from book.pipeline.paths import place
 
 BOOK = ("由内而外学 PyTorch", "PyTorch Inside Out")
 HEAD = ("本页已经搬走", "This page has moved")

@@ -9,9 +9,9 @@ from os.path import relpath
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from book.pipeline import digests
-from book.pipeline.long_lines import long_lines
-from book.pipeline.paths import NPM
+from book.pipeline.ground import digests
+from book.pipeline.ground.long_lines import long_lines
+from book.pipeline.ground.paths import NPM
 
 STYLE, SCRIPT = "all-pages.css", "all-pages.js"
 LINK = re.compile(r'\s*<link\b[^>]*?href="(?P<file>[^":]+\.css)[^"]*"[^>]*?/?>')

@@ -11,7 +11,7 @@ from pathlib import Path
 from fontTools import subset
 from selectolax.lexbor import LexborHTMLParser
 
-from book.pipeline.paths import NPM
+from book.pipeline.ground.paths import NPM
 
 PURGECSS = NPM / ".bin" / "purgecss"
 UNUSED_FILES = ("_static/mystnb*.css", "_static/pygments.css", "_static/*.png", "_sources/**/*")

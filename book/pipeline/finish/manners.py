@@ -15,7 +15,8 @@ from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
-from book.pipeline import publication, share_pictures
+from book.pipeline import share_pictures
+from book.pipeline.content import publication
 
 NOT_FOUND = "404.html"
 LANGUAGES = {"zh-Hans": "?lang=zh", "en": "?lang=en", "x-default": ""}

@@ -25,12 +25,12 @@ from urllib.parse import urlsplit
 from selectolax.lexbor import LexborHTMLParser
 
 from book.extension.bilingual import spans
-from book.pipeline import digests
 from book.pipeline.finish import versions
 from book.pipeline.finish.app import MANIFEST
 from book.pipeline.finish.downloads import FOLDER as DOWNLOADS
 from book.pipeline.finish.manners import NOT_FOUND
 from book.pipeline.finish.versions import DIGITS, stamped
+from book.pipeline.ground import digests
 
 BOOK = "pytorch-inside-out"  # as in book/web/offline/shelf.js
 WORKER, EDITION, LIST, APART, PAGE = ("offline-worker.js", "edition.json", "offline-files.json",

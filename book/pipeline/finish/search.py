@@ -17,10 +17,10 @@ from pathlib import Path
 
 import yaml
 
-from book.pipeline import digests
 from book.pipeline.finish.entries import Entry, entries
 from book.pipeline.finish.manners import NOT_FOUND
-from book.pipeline.paths import ROOT, WEB
+from book.pipeline.ground import digests
+from book.pipeline.ground.paths import ROOT, WEB
 
 NODE = Path(sys.executable).with_name("node")
 MAKE = WEB / "search" / "make-main.js"

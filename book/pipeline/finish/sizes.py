@@ -18,8 +18,8 @@ from urllib.parse import unquote, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from book.pipeline.paths import place, widgets
-from book.pipeline.wire import wire_body
+from book.pipeline.ground.paths import place, widgets
+from book.pipeline.ground.wire import wire_body
 
 BUDGET, STRETCH = 200_000, 120_000  # bytes of a page of a chapter
 KINDS = {".html": "HTML", ".css": "CSS", ".js": "JS", ".json": "JSON", ".woff2": "fonts"}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from book.pipeline import digests
+from book.pipeline.ground import digests
 
 FOLDERS = "_static|_images"
 DIGITS = 8

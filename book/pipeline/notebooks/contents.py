@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from book.pipeline.chapters import Chapter
+from book.pipeline.content.chapters import Chapter
 from book.pipeline.notebooks.downloads import VARIANTS
 from book.pipeline.notebooks.notebook import LANGUAGE, write_text
 

@@ -16,8 +16,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from book.pipeline import digests
-from book.pipeline.paths import remove_parts, write_atomic
+from book.pipeline.ground import digests
+from book.pipeline.ground.paths import remove_parts, write_atomic
 
 MEMORY = ".copies.json"  # name of a copy -> digest of the version put there or told of
 BEGUN = ".copies.begun"  # a line before each copy is written: [name, digest]

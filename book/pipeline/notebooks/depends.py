@@ -11,8 +11,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-from book.pipeline.digests import of_file
-from book.pipeline.paths import CODE, RESULTS
+from book.pipeline.ground.digests import of_file
+from book.pipeline.ground.paths import CODE, RESULTS
 
 MAIN = ("__name__ == '__main__'", "'__main__' == __name__")  # as `ast.unparse` writes them
 MAGIC = re.compile(r"^([ \t]*)[%!].*", re.M)

@@ -11,7 +11,7 @@ from string import ascii_uppercase
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
-from book.pipeline import publication
+from book.pipeline.content import publication
 from book.pipeline.notebooks import depends
 from book.pipeline.notebooks import notebook as nb
 from book.pipeline.notebooks.blanks import blanked

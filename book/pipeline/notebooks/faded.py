@@ -29,9 +29,9 @@ from pathlib import Path
 
 import yaml
 
+from book.pipeline.ground.paths import CODE, relative
 from book.pipeline.notebooks import depends
 from book.pipeline.notebooks.blanks import COUNT, blank
-from book.pipeline.paths import CODE, relative
 
 CUT = {"blanks": "blanks", "tests": "from_tests"}  # forms that make a file -> end of its name
 HARNESS = CODE / "exercise_harness.py"  # what the checks of all chapters share

@@ -10,9 +10,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from book.pipeline import digests
+from book.pipeline.ground import digests
+from book.pipeline.ground.paths import ROOT
 from book.pipeline.notebooks import depends
-from book.pipeline.paths import ROOT
 
 if TYPE_CHECKING:  # a run on a GPU reads notebooks as JSON and has no nbformat
     from nbformat import NotebookNode

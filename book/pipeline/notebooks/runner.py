@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from book.pipeline.ground.paths import ROOT
 from book.pipeline.notebooks import kernel, on_device
-from book.pipeline.paths import ROOT
 from book.pipeline.proofs import forks, trial
 
 NOT_COMPARED = "nbval-ignore-output"

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from book.pipeline.ground.paths import ROOT
 from book.pipeline.notebooks.on_device import SANITIZE
 from book.pipeline.notebooks.runner import NOT_DONE, Finding, Result
-from book.pipeline.paths import ROOT
 
 PACKAGES = {"nbval": "nbval", "ipykernel": "ipykernel", "nbformat": "nbformat", "pytest": "pytest",
             "xdist": "pytest-xdist", "yaml": "PyYAML", "ipywidgets": "ipywidgets",

@@ -16,10 +16,10 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from book.pipeline.ground.paths import CHAPTERS, relative
 from book.pipeline.notebooks import notebook as nb
 from book.pipeline.notebooks import runner
 from book.pipeline.notebooks.blanks import blanked
-from book.pipeline.paths import CHAPTERS, relative
 
 MISSING = {"NameError", "AssertionError", "TypeError"}  # how a check meets what is not written
 SECONDS = 600.0  # against a hang

@@ -21,7 +21,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from book.pipeline.cards import claims, results
 from book.pipeline.cards.book import Card, load
 from book.pipeline.cards.results import Entry
-from book.pipeline.paths import ROOT, SITE, place
+from book.pipeline.ground.paths import ROOT, SITE, place
 
 _markdown = MarkdownIt("commonmark")
 

@@ -10,6 +10,7 @@ from book.pipeline.cards import layers
 from book.pipeline.cards.book import Card
 from book.pipeline.cards.results import Entry, snippet
 from book.pipeline.cards.rules import refuted_ids
+from book.pipeline.ground.paths import is_section
 from book.pipeline.pages.built import (
     Finding,
     Page,
@@ -20,7 +21,6 @@ from book.pipeline.pages.built import (
     squeezed,
     text,
 )
-from book.pipeline.paths import is_section
 
 KIND = {"zh": "（", "en": " ("}  # what begins the small word behind a refuted claim
 

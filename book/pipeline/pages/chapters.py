@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from book.pipeline.ground.paths import CHAPTERS, OPENING, SHEET, is_section, place
 from book.pipeline.pages.built import Finding, Page, Site, near, text
 from book.pipeline.pages.links import FRONT
-from book.pipeline.paths import CHAPTERS, OPENING, SHEET, is_section, place
 
 CAN_DO = 8, 12  # lines of `You can now`; a chapter of more sections has one for each
 LEAST_PROOFS = 10

@@ -10,6 +10,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
+from book.pipeline.ground.paths import SITE
 from book.pipeline.pages import (
     cards,
     chapters,
@@ -20,7 +21,6 @@ from book.pipeline.pages import (
     predictions,
 )
 from book.pipeline.pages.built import Finding, Site
-from book.pipeline.paths import SITE
 
 OF_A_PAGE = (links, languages, predictions, cards, drawings, chapters)
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborHTMLParser
 
-from book.pipeline import moved
+from book.pipeline.content import moved
+from book.pipeline.content.moved import Moved
 from book.pipeline.finish.downloads import FOLDER
-from book.pipeline.moved import Moved
+from book.pipeline.ground.paths import place
 from book.pipeline.notebooks.downloads import VARIANTS
 from book.pipeline.pages.built import Finding, Site
 from book.pipeline.pages.links import missing_part
-from book.pipeline.paths import place
 
 
 def of_site(site: Site) -> Iterator[Finding]:

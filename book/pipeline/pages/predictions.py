@@ -7,6 +7,7 @@ from typing import Any
 
 from selectolax.lexbor import LexborNode
 
+from book.pipeline.ground.paths import OPENING, is_section, place
 from book.pipeline.pages.built import (
     Finding,
     Page,
@@ -18,7 +19,6 @@ from book.pipeline.pages.built import (
     squeezed,
     text,
 )
-from book.pipeline.paths import OPENING, is_section, place
 
 LANGS = ("zh", "en")
 VERDICTS = {True: ("对了。", "Right."), False: ("不对。", "Not quite.")}

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from book.pipeline.paths import CODE, ROOT
+from book.pipeline.ground.paths import CODE, ROOT
 from book.pipeline.proofs import trial
 
 # One thread each: OpenBLAS and Inductor would otherwise start threads before the fork.

@@ -19,9 +19,9 @@ from functools import cached_property
 from pathlib import Path
 
 from book.pipeline import lint
+from book.pipeline.ground.paths import ROOT, is_section
+from book.pipeline.ground.problem import Problem
 from book.pipeline.notebooks.notebook import read_source
-from book.pipeline.paths import ROOT, is_section
-from book.pipeline.problem import Problem
 from book.pipeline.reading import lights
 from book.pipeline.reading.minutes import minutes
 from book.pipeline.text import marked_yaml

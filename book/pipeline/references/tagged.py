@@ -18,7 +18,7 @@ import sys
 from datetime import date
 from pathlib import Path
 
-from book.pipeline.paths import relative, write_atomic
+from book.pipeline.ground.paths import relative, write_atomic
 from book.pipeline.references import SourceError, symbols
 
 TAGGED = Path(__file__).with_name("tagged_sources.json")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 from book.pipeline.suite.passed import Passed, digest, files_of
 from book.pipeline.suite.steps import Step
 

@@ -18,7 +18,7 @@ from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
 
-from book.pipeline.paths import ROOT, write_atomic
+from book.pipeline.ground.paths import ROOT, write_atomic
 
 FOLDER = Path(".cache") / "passed"
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "cc", "g++")

@@ -19,14 +19,15 @@ import sys
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from book.pipeline.ground.paths import NOTEBOOKS
 from book.pipeline.notebooks import under_nbval
-from book.pipeline.paths import NOTEBOOKS
 
 PYTHON = sys.executable
 LOCKED = ("constraints.txt", "requirements*.txt", "package.json", "package-lock.json")
 # What every test uses: conftest.py at the root imports the reader of notebooks.
 ALWAYS = (*LOCKED, "pyproject.toml", "conftest.py", "tests/conftest.py", "tests/helpers/**/*",
-          "oracles/**/*", "book/pipeline/*.py", "book/pipeline/suite/*",
+          "oracles/**/*", "book/pipeline/*.py", "book/pipeline/content/*",
+          "book/pipeline/ground/*", "book/pipeline/state/*", "book/pipeline/suite/*",
           "book/pipeline/notebooks/**/*")
 PIPELINE = ("book/extension/**/*", "book/pipeline/**/*", "book/*.yaml")
 CODE = ("code/**/*",)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 from book.pipeline.suite.passed import files_of
 from book.pipeline.suite.steps import ALWAYS, FLOORS
 

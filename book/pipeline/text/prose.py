@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 
 TERMS = ROOT / "book" / "terms.yaml"
 Finding = tuple[str, int, str]

@@ -6,8 +6,8 @@ What holds of all exercises is in test_exercises.py.
 
 import pytest
 
+from book.pipeline.ground.paths import CHAPTERS
 from book.pipeline.notebooks import faded
-from book.pipeline.paths import CHAPTERS
 from tests.helpers.exercise_checks import load, sources, teller
 
 LIST = CHAPTERS / "05-compile/exercises-mini-compile.yaml"

@@ -10,7 +10,7 @@ import torch
 
 import mini_compile
 import mini_compile_build as build
-from book.pipeline.paths import CODE
+from book.pipeline.ground.paths import CODE
 
 pytestmark = [pytest.mark.usefixtures("one_thread", "own_cache"),
               pytest.mark.filterwarnings("ignore:Guards may run slower")]    # Python 3.13.0

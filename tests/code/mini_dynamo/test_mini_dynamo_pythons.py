@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from book.pipeline.paths import CODE, ROOT
+from book.pipeline.ground.paths import CODE, ROOT
 
 PROBE = ROOT / "tests/helpers/dynamo_probe.py"
 VERSIONS = "3.11", "3.12", "3.13", "3.14"

@@ -13,7 +13,7 @@ import torch
 import mini_index
 import mini_index_tour
 import tour
-from book.pipeline.paths import CODE
+from book.pipeline.ground.paths import CODE
 from oracles import index_cases as draw
 from oracles.index_cases import result, written_by_torch
 from tests.helpers.depth import cases

@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional
 
 import mini_layers
-from book.pipeline.paths import CODE
+from book.pipeline.ground.paths import CODE
 from oracles.layer_cases import DRAWS, disagreement
 from tests.helpers.depth import cases
 

@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn import functional
 
 import mini_layers_attention as ours
-from book.pipeline.paths import CODE
+from book.pipeline.ground.paths import CODE
 from tests.helpers.depth import cases
 
 EACH = cases(100)

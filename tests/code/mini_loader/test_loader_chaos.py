@@ -27,7 +27,7 @@ import mini_loader_pool
 import mini_loader_worker
 from benchmarks import loader_chaos as bench
 from benchmarks import report
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 from inside.recorded import Recorded
 from mini_loader_lending import LentSlots
 from oracles import leftovers, loader_datasets

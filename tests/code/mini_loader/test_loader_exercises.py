@@ -14,8 +14,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 from book.extension import exercises
+from book.pipeline.ground.paths import CHAPTERS, CODE
 from book.pipeline.notebooks import faded
-from book.pipeline.paths import CHAPTERS, CODE
 from tests.helpers.exercise_checks import load, run, sources, teller, write_files
 
 LIST = CHAPTERS / "04-data/exercises.yaml"

@@ -24,7 +24,7 @@ import mini_loader_slots
 import mini_loader_tour
 import mini_loader_worker
 from benchmarks import loader_chaos
-from book.pipeline.paths import CODE
+from book.pipeline.ground.paths import CODE
 from mini_loader import DataLoader
 from oracles import loader_datasets as datasets
 from oracles.loader_cases import SAMPLERS, AtOnceSampler, Case, same

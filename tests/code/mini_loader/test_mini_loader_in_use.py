@@ -17,7 +17,7 @@ import torch
 from torch.utils import data
 
 import mini_loader_worker
-from book.pipeline.paths import CODE, ROOT
+from book.pipeline.ground.paths import CODE, ROOT
 from loader_data import Gated
 from mini_loader import DataLoader
 from mini_loader_pool import GRACE, Pool, WorkerProcess

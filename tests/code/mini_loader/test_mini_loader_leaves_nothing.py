@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from book.pipeline.paths import CODE, ROOT
+from book.pipeline.ground.paths import CODE, ROOT
 from oracles.leftovers import made_by
 
 pytestmark = [

@@ -14,7 +14,7 @@ import torch
 from torch.utils import data
 
 import mini_loader_lending
-from book.pipeline.paths import CODE
+from book.pipeline.ground.paths import CODE
 from mini_loader import DataLoader
 from mini_loader_lending import LentSlots
 from oracles.loader_cases import same

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
+from book.pipeline.ground.paths import CHAPTERS
 from book.pipeline.notebooks import faded
-from book.pipeline.paths import CHAPTERS
 from tests.helpers.exercise_checks import load, run, sources, teller, write_files
 
 LIST = CHAPTERS / "03-modules/exercises.yaml"

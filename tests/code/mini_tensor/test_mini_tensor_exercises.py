@@ -8,8 +8,8 @@ import torch
 from bs4 import BeautifulSoup
 
 from book.extension import exercises
+from book.pipeline.ground.paths import CHAPTERS, CODE
 from book.pipeline.notebooks import faded
-from book.pipeline.paths import CHAPTERS, CODE
 from tests.helpers.exercise_checks import cuts, load, run, sources, teller
 
 LIST = CHAPTERS / "01-tensors/exercises.yaml"

@@ -9,7 +9,7 @@ import weakref
 import pytest
 import torch
 
-from book.pipeline.paths import CODE
+from book.pipeline.ground.paths import CODE
 from pytorch_deep_dive import Scalar, zero_grad
 
 

@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
+from book.pipeline.ground.paths import CHAPTERS
 from book.pipeline.notebooks import faded
-from book.pipeline.paths import CHAPTERS
 from tests.helpers.exercise_checks import (
     cuts,
     load,

@@ -10,7 +10,7 @@ import pytest
 
 import scalar_mlp
 from benchmarks import scalar_speed
-from book.pipeline.paths import RESULTS
+from book.pipeline.ground.paths import RESULTS
 from pytorch_deep_dive import Scalar
 
 

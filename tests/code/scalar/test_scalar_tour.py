@@ -9,7 +9,7 @@ import pytest
 
 import pytorch_deep_dive as deep_dive
 import scalar_tour
-from book.pipeline.paths import CODE
+from book.pipeline.ground.paths import CODE
 from pytorch_deep_dive import Scalar
 
 COMPANION = CODE / "pytorch_deep_dive.py"

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 import pytest
 import torch
 
-from book.pipeline.paths import CODE
+from book.pipeline.ground.paths import CODE
 from inside.autograd.pictures import graphviz
 from inside.autograd.pictures.graphviz import describe, render, renumber, show_graph
 

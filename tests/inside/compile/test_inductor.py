@@ -12,7 +12,7 @@ from torch._inductor.codegen.cpp import CppScheduling
 from torch._inductor.utils import run_and_get_code
 from torch.nn.attention.flex_attention import flex_attention
 
-from book.pipeline.paths import CODE
+from book.pipeline.ground.paths import CODE
 from inside.compile.observe.inductor import CALL, KERNEL, generated, same
 
 X = torch.ones(5, 13)

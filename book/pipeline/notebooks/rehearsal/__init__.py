@@ -17,8 +17,8 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from book.pipeline import digests
-from book.pipeline.paths import ROOT
+from book.pipeline.ground import digests
+from book.pipeline.ground.paths import ROOT
 
 NAME = "rehearsal"
 HERE = Path(__file__).parent

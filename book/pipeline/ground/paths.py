@@ -6,7 +6,7 @@ import glob
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CHAPTERS = ROOT / "chapters"
 CODE = ROOT / "code"
 FRONT_PAGE = ROOT / "book" / "index.md"  # a notebook too: its prediction is run like any other

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from book.pipeline import digests
+from book.pipeline.ground import digests
+from book.pipeline.ground.paths import RESULTS, ROOT, relative
 from book.pipeline.notebooks import depends
-from book.pipeline.paths import RESULTS, ROOT, relative
 
 MAKES_PAGES = ("book/extension", "book/web")
 Measured = dict[str, str]

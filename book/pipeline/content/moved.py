@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from book.pipeline.paths import ROOT
-from book.pipeline.problem import Problem
+from book.pipeline.ground.paths import ROOT
+from book.pipeline.ground.problem import Problem
 from book.pipeline.text import marked_yaml
 from book.pipeline.text.marked_yaml import Marked
 

@@ -10,12 +10,12 @@ from typing import Any
 import nbformat
 from sphinx_external_toc.parsing import parse_toc_yaml
 
-from book.pipeline import records
 from book.pipeline.cards import book as cards
 from book.pipeline.cards import report as card_report
-from book.pipeline.chapters import read as read_chapters
+from book.pipeline.content.chapters import read as read_chapters
+from book.pipeline.ground.paths import CHAPTERS, RESULTS, ROOT, relative
 from book.pipeline.notebooks import notebook, on_device
-from book.pipeline.paths import CHAPTERS, RESULTS, ROOT, relative
+from book.pipeline.state import records
 
 MARKED = ("pinned-torch", "cuda", "nbval-ignore-output")
 

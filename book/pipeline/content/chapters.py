@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from book.pipeline.cards import rules
-from book.pipeline.paths import ROOT
-from book.pipeline.problem import Problem
+from book.pipeline.ground.paths import ROOT
+from book.pipeline.ground.problem import Problem
 from book.pipeline.text import marked_yaml
 
 NAME = "chapter.yaml"

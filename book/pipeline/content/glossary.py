@@ -13,7 +13,7 @@ from pathlib import Path
 
 import yaml
 
-from book.pipeline.paths import ROOT
+from book.pipeline.ground.paths import ROOT
 
 FILE, NAMES = "book/glossary.yaml", "book/terms.yaml"
 PAGE = "book/glossary"

@@ -14,7 +14,7 @@ from fontTools import subset
 from fontTools.ttLib import TTFont
 from fontTools.varLib import instancer
 
-from book.pipeline.paths import NPM
+from book.pipeline.ground.paths import NPM
 
 PACKAGE = NPM / "@fontsource-variable" / "source-serif-4"
 SOURCE = PACKAGE / "files" / "source-serif-4-latin-wght-normal.woff2"

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from book.pipeline import chapters
-from book.pipeline.paths import ROOT, is_section, place
-from book.pipeline.problem import Problem
+from book.pipeline.content import chapters
+from book.pipeline.ground.paths import ROOT, is_section, place
+from book.pipeline.ground.problem import Problem
 from book.pipeline.text import marked_yaml
 
 LONGEST = {"zh": (30, "characters"), "en": (14, "words")}

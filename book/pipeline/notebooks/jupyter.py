@@ -16,8 +16,8 @@ from pathlib import Path
 
 from nbformat.sign import NotebookNotary
 
+from book.pipeline.ground.paths import write_atomic
 from book.pipeline.notebooks.notebook import ENVIRONMENT
-from book.pipeline.paths import write_atomic
 
 OWN = ".jupyter"      # in the folder: settings, signatures, log, what IPython and npm keep
 # urlopen would ask a proxy of the environment, which knows no localhost of ours, and tell it the

@@ -1,0 +1,1 @@
+"""What is recorded of the book's state, and what of it is still current."""
