@@ -3,12 +3,12 @@
 import json
 import re
 
-from tests.code.test_module_exercises import EXERCISES
-
 from book.pipeline.ground.paths import CHAPTERS, RESULTS
-from tests.code import test_mini_module
+from book.pipeline.notebooks import faded
+from tests.code.mini_module import test_mini_module
 
 SECTION = CHAPTERS / "03-modules/mini-module.md"
+EXERCISES = faded.read(CHAPTERS / "03-modules/exercises.yaml")
 
 
 def test_it_counts_the_trees_of_the_recorded_full_run_and_the_wrong_rules():
