@@ -70,8 +70,11 @@ def _status(number: int) -> int | None:
     return os.waitstatus_to_exitcode(raw) if ended else None
 
 
-def become_kernel(message: dict[str, Any], streams: list[int]) -> None:
-    """Turn this forked process into the kernel that was asked for."""
+def become_kernel(message: dict[str, Any], streams: list[int], imported: dict[str, str]) -> None:
+    """Turn this forked process into the kernel that was asked for.
+
+    `imported`: variables that an import has set, such as where Inductor keeps what it compiles.
+    """
     import numpy
     import torch
     from ipykernel import kernelapp
@@ -82,7 +85,7 @@ def become_kernel(message: dict[str, Any], streams: list[int]) -> None:
         os.close(stream)
     os.chdir(message["cwd"])
     os.environ.clear()
-    os.environ.update(message["env"], JPY_PARENT_PID=str(os.getppid()))
+    os.environ.update(imported | message["env"], JPY_PARENT_PID=str(os.getppid()))
     torch.default_generator.seed()  # each fresh process has seeds of its own; `random` sees to it
     numpy.random.seed()
     launcher = Path(kernelapp.__file__).parent.with_name("ipykernel_launcher.py")
@@ -95,13 +98,15 @@ def main() -> None:
     sys.path.pop(0)  # the folder that `-m` puts there; ipykernel_launcher takes its own away too
     end = socket.socket(fileno=int(sys.argv[1]))
     os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")  # as ipykernel
+    before = dict(os.environ)
     for name in PRELOADED:
         importlib.import_module(name)
     tasks = Path("/proc/self/task")
     if tasks.is_dir() and len(list(tasks.iterdir())) > 1:
         sys.exit("forkserver: an import has started a thread, and a fork would lose it; set "
                  "OMP_NUM_THREADS=1")
-    become_kernel(*serve(end))
+    imported = {key: value for key, value in os.environ.items() if key not in before}
+    become_kernel(*serve(end), imported)
 
 
 if __name__ == "__main__":
