@@ -59,6 +59,12 @@ def loaded(lang, site=SITE):
     return [folder / name for name in (found["first"], *later)]
 
 
+def at_first(site=SITE):
+    """The files that are loaded before the first answer."""
+    found, folder = names(site)
+    return [folder / name for name in (search.NAMES, found["box"], found["first"])]
+
+
 def ask(texts, site=SITE, whole=True):
     """What the search answers to texts, `whole` or from what is loaded first: load times in ms by
     language, and found and ms of each."""

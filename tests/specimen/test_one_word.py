@@ -9,7 +9,8 @@ from book.pipeline import site as builder
 from tests.specimen.conftest import BUILT, CHAPTER, PAGES, SOURCE
 
 WORD, CHANGED = "A slice has no storage of its own", "A slice has no memory of its own"
-LISTS = {"edition.json", "offline-files.json"}  # of an edition, by digest: they change with any file
+# Lists of an edition's files by their digests, and Sphinx's note of its settings, which no one loads.
+LISTS = {"edition.json", "offline-files.json", "offline-downloads.json", ".buildinfo"}
 SEARCH = "_static/search/"
 
 

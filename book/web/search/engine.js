@@ -5,10 +5,16 @@
 import MiniSearch from "minisearch";
 import { FIELDS, OPTIONS } from "./fields.js";
 
+const AT_ONCE = 500; // terms between which a reader's keys are heard
+
 /** Of {term -> [ids of the entries that have it, for each field]} and the ids of all entries. */
-export function engine(index, ids) {
+export async function engine(index, ids) {
   const made = MiniSearch.loadJS({ ...counted(index, ids), index: [] }, OPTIONS);
-  for (const [term, row] of index) made._index.set(term, postings(row));
+  let count = 0;
+  for (const [term, row] of index) {
+    if (count++ % AT_ONCE === 0) await new Promise((done) => { setTimeout(done); });
+    made._index.set(term, postings(row));
+  }
   return made;
 }
 

@@ -48,13 +48,14 @@ function terms(word) {
 
 /** A search, in one language, over what a library has by now: `search(text)` gives entries, best first. */
 export class Finder {
-  constructor(library, lang) {
-    const index = library.index(lang);
-    this.docs = library.docs.map(({ title, ...doc }) => ({
+  static async over(library, lang) {
+    const finder = new Finder(), index = library.index(lang);
+    finder.docs = library.docs.map(({ title, ...doc }) => ({
       ...doc, title: title[lang], other: title[OTHER[lang]] }));
-    const ids = Object.keys(this.docs).map(Number); // a chapter that isn't here leaves a gap
-    this.lexicon = lexicon(index, ids.length, library.synonyms);
-    this.engine = engine(index, ids);
+    const ids = Object.keys(finder.docs).map(Number); // a chapter that isn't here leaves a gap
+    finder.lexicon = lexicon(index, ids.length, library.synonyms);
+    finder.engine = await engine(index, ids);
+    return finder;
   }
 
   /** The same text again, as the box asks where nothing has come since, costs nothing. */

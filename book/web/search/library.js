@@ -51,7 +51,7 @@ export class Library {
     const row = (term) => index.get(term) ?? index.set(term, []).get(term);
     const { titles, paths } = this.heads[lang];
     for (const [field, found] of [[TITLE, titles], [OTHERS, this.heads[OTHER[lang]].titles], [PATH, paths]]) {
-      for (const [term, ids] of found) row(term)[field] = ids;
+      for (const [term, ids] of found) row(term)[field] = [...ids]; // cards may come meanwhile
     }
     for (const [folder, files] of this.bodies[lang]) {
       const ids = this.idsOf(folder);

@@ -39,7 +39,7 @@ export class Reader {
 
   async finder(lang) {
     const library = await this.library();
-    return this.finders[lang] ??= new Finder(library, lang);
+    return this.finders[lang] ??= Finder.over(library, lang);
   }
 
   /** A finder over the texts too; `missing` says of which chapters it has headings only. */
@@ -54,7 +54,7 @@ export class Reader {
           this.missing.add(folder);
         }
       }));
-      return this.finders[lang] = new Finder(library, lang);
+      return this.finders[lang] = await Finder.over(library, lang);
     });
   }
 
