@@ -14,9 +14,8 @@ const WORDS = {
   offline: ["索引没有加载成功。联网之后再试一次，或者刷新这一页。",
     "The index did not load. Try again once you are online, or reload the page."],
   texts: ["标题里没有，正在查正文……", "In no heading; looking through the texts …"],
-  missing: ["有的章没有加载成功，那里只查了标题。联网之后关掉搜索框再打开，会再试一次。",
-    "Some chapters did not load, so only their headings were searched. Close this and open it again "
-    + "once you are online."],
+  missing: ["有的章没有加载成功，那里只查了标题。重新打开搜索框会再试。",
+    "Some chapters did not load, so only their headings were searched. Open this again to retry."],
   section: ["节", "Section"], card: ["卡片", "Card"], term: ["术语", "Term"],
 };
 const TAGS = { zh: "zh-Hans", en: "en" };

@@ -1,7 +1,7 @@
 """What the search is told of the book as it will be: more sections and cards than there are.
 
 A new title has as many pieces as an old one, each drawn from all titles: as many words as people
-use, and in an order that nobody would, so that it compresses no better than a title that is written.
+use, in an order that nobody would, so that it compresses no better than one that is written.
 """
 
 import random

@@ -10,6 +10,7 @@ from book.pipeline.ground.paths import SITE
 from tests.helpers.grown_book import grown, of_site
 from tests.helpers.search_queries import answers, ask, at_first, judge, loaded, place, queries, tops
 from tests.helpers.site import NO_SITE
+from tests.pages.conftest import SEARCH, visited
 
 pytestmark = pytest.mark.browser  # run where a site has been built
 
@@ -98,3 +99,10 @@ def test_with_140_sections_and_1000_cards_the_first_answer_costs_no_more_than_it
     first = digests.canonical(made["first"]).encode()
     rest = [file.read_bytes() for file in at_first() if not file.name.startswith("first.")]
     assert wire(first, *rest, rest[0]) <= FIRST  # the names of twice as many files
+
+
+def test_no_visit_of_a_page_is_remembered_by_the_searchs_files(asked):
+    files = visited("book/drill.html").marks[0].args
+    assert SITE / "_static" / "all-pages.js" in files
+    assert [file for file in files if SEARCH in file.parents] == []
+    assert any(SEARCH.glob("text-*"))

@@ -1,6 +1,6 @@
 """The index of the search, made of the finished pages, below `_static/search/`.
 
-    names.json      {box, first, chapters: {folder: {both, zh, en}}, texts: {zh: [of a page], en}}
+    names.json      {box, first, chapters: {folder: {both, zh, en}}, texts: {zh: [name], en}}
     box.….js        what searches
     first.….json    the headings and terms of the whole book, which answer at once
     FOLDER-….json   of a chapter: its cards and code, for both languages; of each language its texts
