@@ -9,17 +9,7 @@ import re
 from dataclasses import replace
 from itertools import cycle, islice
 
-from book.pipeline.finish.entries import entries
-from book.pipeline.finish.manners import NOT_FOUND
-
 PIECE = {"zh": re.compile(r"[㐀-鿿]{1,2}|[^㐀-鿿]+"), "en": re.compile(r"\S+\s*")}
-
-
-def of_site(site):
-    """The entries of a built site."""
-    return [entry for file in sorted(site.rglob("*.html")) if file.name != NOT_FOUND
-            for entry in entries(file.relative_to(site).with_suffix("").as_posix(),
-                                 file.read_text(encoding="utf-8"))]
 
 
 def grown(found, synonyms, sections, cards):

@@ -7,8 +7,8 @@ import pytest
 from book.pipeline.finish import search
 from book.pipeline.ground import digests
 from book.pipeline.ground.paths import SITE
-from tests.helpers.grown_book import grown, of_site
-from tests.helpers.search_queries import answers, ask, at_first, judge, loaded, place, queries, tops
+from oracles.web.search_queries import answers, ask, at_first, judge, loaded, place, queries, tops
+from tests.helpers.grown_book import grown
 from tests.helpers.site import NO_SITE
 from tests.pages.conftest import SEARCH, visited
 
@@ -72,7 +72,7 @@ def test_most_queries_of_a_few_words_are_answered_by_the_headings_alone(asked):
 
 def test_every_place_that_a_query_names_is_there(asked):
     titles = tops()
-    known = [place(f"{entry.page}#{entry.anchor}", titles) for entry in of_site(SITE)]
+    known = [place(f"{entry.page}#{entry.anchor}", titles) for entry in search.of_site(SITE)]
     named = {name for part in ("tuned", "held") for one in asked[part] for name in one["find"]}
     gone = [name for name in named if not any(answers([name], one) for one in known)]
     assert gone == []
@@ -94,7 +94,7 @@ def test_what_a_chapter_adds_is_within_its_budget(asked, lang):
 
 
 def test_with_140_sections_and_1000_cards_the_first_answer_costs_no_more_than_its_budget(asked):
-    found, words = grown(of_site(SITE), search.synonyms(), sections=140, cards=1000)
+    found, words = grown(search.of_site(SITE), search.synonyms(), sections=140, cards=1000)
     made = search.index(found, words)
     first = digests.canonical(made["first"]).encode()
     rest = [file.read_bytes() for file in at_first() if not file.name.startswith("first.")]

@@ -3,7 +3,7 @@
     names.json      {box, first, chapters: {folder: {both, zh, en}}, texts: {zh: [name], en}}
     box.….js        what searches
     first.….json    the headings and terms of the whole book, which answer at once
-    FOLDER-….json   of a chapter: its cards and code, for both languages; of each language its texts
+    FOLDER-….json   of a chapter: its cards and code, for both; of each language its texts
     text-….json     the texts of a page's entries, from which a result's line of context is cut
 
 Every file but the first bears a digest in its name, so that a browser may keep it for ever. No page
@@ -43,28 +43,36 @@ def write(site: Path) -> None:
 
     Raises SystemExit, in one line, where Node cannot make it.
     """
-    static = site / "_static"
-    found = [entry for file in sorted(site.rglob("*.html")) if file.name != NOT_FOUND
-             for entry in entries(file.relative_to(site).with_suffix("").as_posix(),
-                                  file.read_text(encoding="utf-8"))]
+    box, folder = site / "_static" / BOX, site / "_static" / FOLDER
+    found = of_site(site)
     made = index(found, synonyms())
-    folder = static / FOLDER
     folder.mkdir(exist_ok=True)
-    names = {"box": named(folder, "box.js", (static / BOX).read_text(encoding="utf-8")),
+    names = {"box": named(folder, "box.js", box.read_text(encoding="utf-8")),
              "first": named(folder, "first.json", digests.canonical(made["first"])),
-             "chapters": {chapter: {part: named(folder, f"{chapter or 'root'}-{part}.json",
-                                                digests.canonical(content))
-                                    for part, content in parts.items()}
+             "chapters": {chapter: write_chapter(folder, chapter, parts)
                           for chapter, parts in made["chapters"].items()},
              "texts": {lang: [named(folder, f"text-{lang}.json", digests.canonical(texts))
                               for texts in page_texts(found, lang, made["first"]["pages"])]
                        for lang in LANGS}}
     (folder / NAMES).write_text(digests.canonical(names), encoding="utf-8")
-    (static / BOX).unlink()
+    box.unlink()
+
+
+def of_site(site: Path) -> list[Entry]:
+    """The entries of all pages."""
+    return [entry for file in sorted(site.rglob("*.html")) if file.name != NOT_FOUND
+            for entry in entries(file.relative_to(site).with_suffix("").as_posix(),
+                                 file.read_text(encoding="utf-8"))]
+
+
+def write_chapter(folder: Path, chapter: str, parts: dict[str, dict]) -> dict[str, str]:
+    """Write the files of a chapter; returns their names by what they are."""
+    return {part: named(folder, f"{chapter or 'root'}-{part}.json", digests.canonical(content))
+            for part, content in parts.items()}
 
 
 def index(found: Iterable[Entry], terms: list[list[str]]) -> dict[str, dict]:
-    """The contents of the index's files; the tokens are made by the module that the page uses too."""
+    """The contents of the index's files; the module that makes the tokens is the page's too."""
     given = json.dumps({"entries": [asdict(entry) for entry in found], "terms": terms})
     command = [NODE, "--max-semi-space-size=64", MAKE]  # a third of the time went to the collector
     done = subprocess.run(command, input=given, capture_output=True, encoding="utf-8", check=False)
