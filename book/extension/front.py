@@ -12,6 +12,7 @@ from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import raw, spans
 from book.extension.drawings import drawing
+from book.extension.places import fill
 from book.extension.progress import hours, summary
 from book.extension.sections import LANGS, SHEET_TITLE, Section, link, sections
 from book.extension.slugs import slug
@@ -91,9 +92,9 @@ def _number(chapter: Chapter) -> str:
 
 
 def section_lists(book: Book) -> str:
-    """Per chapter that has sections: what there is of it in one line, then its sections."""
-    lists = [_chapter(one, book.sections[one.folder], book) for one in book.chapters
-             if one.folder in book.sections]
+    """Per chapter with an opening or sections: what there is of it in one line, then these."""
+    lists = [_chapter(one, book.sections.get(one.folder, []), book) for one in book.chapters
+             if one.folder in book.sections or book.page(one, OPENING)]
     every = [section for ready in book.sections.values() for section in ready]
     return f'{summary(every)}{"".join(lists)}'
 
@@ -144,7 +145,5 @@ class FillFront(SphinxTransform):
         if self.env.docname != PAGE:
             return
         shown = book(Path(self.env.srcdir), list(self.env.external_site_map))
-        headed = {part["ids"][0]: part for part in self.document.findall(nodes.section)}
-        for name, made in PARTS.items():
-            headed[name].append(raw(made(shown)))
+        fill(self.document, PAGE, {name: made(shown) for name, made in PARTS.items()})
         next(self.document.findall(nodes.section)).insert(1, raw(MARK))

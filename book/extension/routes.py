@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import yaml
-from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
-from book.extension.bilingual import raw, spans
+from book.extension.bilingual import spans
 from book.extension.front import time, together
+from book.extension.places import fill
 from book.extension.sections import Section, link, sections
 
 PAGE, FILE = "book/how-to-use", "book/routes.yaml"
@@ -42,6 +42,5 @@ class ListRoutes(SphinxTransform):
         root = Path(self.env.srcdir)
         found = sections(root, list(self.env.external_site_map))
         known = {one.document: one for ready in found.values() for one in ready}
-        headed = {part["ids"][0]: part for part in self.document.findall(nodes.section)}
-        for heading, pages in read(root).items():
-            headed[heading].append(raw(route(pages, known)))
+        fill(self.document, PAGE, {heading: route(pages, known)
+                                   for heading, pages in read(root).items()})

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from book.pipeline.content.chapters import read
 from book.pipeline.ground.paths import CHAPTERS, OPENING, SHEET, is_section, place
 from book.pipeline.pages.built import Finding, Page, Site, near, text
 from book.pipeline.pages.links import FRONT
@@ -96,16 +97,21 @@ def sheet(page: Page) -> Iterator[Finding]:
 
 
 def of_site(site: Site) -> Iterator[Finding]:
-    """The front page leads to each opening by its machine, and its lists to each section."""
+    """The front page leads to each opening by the head of its list, and by its machine where the
+    chapter has one; its lists lead to each section."""
     front = site.pages.get(FRONT)
     if front is None:
         yield Finding(FRONT, "", "there is no front page")
         return
     boxes = front.links(front.tree.body, "a.machine[href]")
+    heads = front.links(front.tree.body, "#sections h3 a[href]")
+    known = read(site.root)
     rows = front.links(front.tree.body, "#sections li a[href]")
     for chapter, names in site.chapters().items():
         opening = f"{CHAPTERS.name}/{chapter}/{OPENING}.html"
-        if opening in names and opening not in boxes:
+        if opening in names and opening not in heads:
+            yield front.finding("#sections", f"no list is headed by a link to {opening}")
+        if opening in names and known[chapter].machine and opening not in boxes:
             yield front.finding(".machine", f"no machine leads to {opening}")
         sections = [name for name in names if is_section(name.removesuffix(".html"))]
         listed = [name for name in rows if name.startswith(f"{CHAPTERS.name}/{chapter}/")]
