@@ -18,7 +18,16 @@ from book.extension.bilingual import element, raw, spans
 from book.extension.places import fill
 from book.extension.predict import code_cells
 from book.extension.progress import summary
-from book.extension.sections import HEAD, SHEET_TITLE, Section, asked, facts, link, sections
+from book.extension.sections import (
+    HEAD,
+    SHEET_TITLE,
+    Section,
+    asked,
+    facts,
+    link,
+    sections,
+    written,
+)
 from book.extension.tables import table
 from book.pipeline.ground.paths import OPENING, SHEET, place
 
@@ -35,7 +44,7 @@ def listing(ready: list[Section], sheet: str | None, pages: tuple[str, str]) -> 
             ((section, facts(section, UP)) for section in ready)]
     if sheet:
         rows.append([Markup(link(sheet, SHEET_TITLE, UP)), pages, ""])
-    return summary(ready) + table(HEAD, rows)
+    return summary(written(ready)) + table(HEAD, rows)
 
 
 def on_paper(sheet: Path) -> tuple[str, str]:

@@ -10,8 +10,8 @@ None of it goes into the notebook, so that a change here makes no notebook stale
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,10 +47,18 @@ def problems(text: str) -> Iterator[tuple[int, str]]:
 
 
 def read(path: Path, root: Path = ROOT) -> Head:
-    """The head of a section; an empty one without its file. Raises ValueError, in one line."""
-    if not path.is_file():
-        return Head()
+    """The head of a text of a chapter; an empty one without the file or without a head.
+
+    Raises ValueError, in one line.
+    """
+    return _read(path, root, path.stat().st_mtime_ns) if path.is_file() else Head()
+
+
+@cache  # the lists of sections, every page and its neighbours ask
+def _read(path: Path, root: Path, changed: int) -> Head:
     text = path.read_text(encoding="utf-8")
+    if not HEAD.match(text):
+        return Head()
     if wrong := next(problems(text), None):
         raise ValueError(str(Problem(path.relative_to(root).as_posix(), *wrong)))
     content = parse(text).value or {}
@@ -60,4 +68,9 @@ def read(path: Path, root: Path = ROOT) -> Head:
 
 def drafts(documents: Iterable[str], root: Path = ROOT) -> list[str]:
     """Those among the pages of the book that are being written."""
-    return [one for one in documents if place(one) and read(root / f"{one}.md", root).draft]
+    return [one for one in documents if is_draft(one, root)]
+
+
+def is_draft(document: str, root: Path = ROOT) -> bool:
+    """Whether a page of a chapter is being written."""
+    return place(document) is not None and read(root / f"{document}.md", root).draft

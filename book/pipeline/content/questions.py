@@ -27,10 +27,10 @@ def problems(documents: Iterable[str], root: Path = ROOT) -> Iterator[Problem]:
 
 
 def _faults(document: str, text: str, in_book: bool) -> Iterator[tuple[int, str]]:
-    """Line and fault; the length is not judged where the form is wrong."""
+    """Line and fault; how long the question is, is not judged where the form is wrong."""
     marked, wrong = heads.parse(text), list(heads.problems(text))
     yield from wrong
-    question = (marked.value or {}).get("question")
+    question = marked.value.get("question") if isinstance(marked.value, dict) else None
     if not is_section(document):
         if question:
             yield marked.line(("question",)), "only a section has a question; take it out"
