@@ -6,7 +6,7 @@ export OMP_NUM_THREADS := 1
 RUN := $(BIN)/python -m book.pipeline
 
 .DEFAULT_GOAL := help
-.PHONY: help book lab site serve sync prove check test test-core test-torch test-cpu test-cuda bench lock pins setup-site setup-full
+.PHONY: help book lab site serve new sync prove check test test-core test-torch test-cpu test-cuda bench lock pins setup-site setup-full
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -24,6 +24,10 @@ lab: ## read and run the notebooks in JupyterLab: READ=zh, en or both; PORT=8889
 	@$(if $(or $(filter-out $(READS),$(READ)),$(word 2,$(READ))),$(error lab: READ=$(READ) is none of: $(READS)))
 	@$(PYTHON) book/pipeline/environment.py lab
 	@$(RUN).lab $(if $(READ),--read $(READ)) $(if $(PORT),--port $(PORT))
+
+new: setup-full ## begin one: make new CHAPTER=06-memory, make new SECTION=06-memory/allocator
+	@$(if $(or $(and $(CHAPTER),$(SECTION)),$(if $(CHAPTER)$(SECTION),,none)),$(error new: give either CHAPTER=06-memory or SECTION=06-memory/allocator))
+	@$(RUN).new $(if $(CHAPTER),chapter '$(CHAPTER)',section '$(SECTION)')
 
 sync: setup-full ## execute sections that changed and write their notebooks (FORCE=1: all)
 	@$(RUN).sync $(if $(FORCE),--force)
