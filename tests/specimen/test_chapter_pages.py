@@ -59,7 +59,7 @@ def test_the_front_page_leads_to_a_chapter_without_a_machine_by_its_list(soup, s
     assert [row.select_one("small .lang-en").text for row in memory.select("li")] == [
         "1 min", "being written"]
     assert memory.p.select_one(".lang-en").text == "1 section, about 1 min, 0 cards"
-    assert list(chapters.of_site(Site(specimen / "_build/html", SOURCE))) == []
+    assert list(chapters.of_site(Site(specimen, SOURCE))) == []
 
 
 def test_a_draft_says_so_on_its_page_and_wherever_a_list_leads_to_it(soup):
@@ -81,7 +81,7 @@ def test_a_draft_says_so_on_its_page_and_wherever_a_list_leads_to_it(soup):
 
 def test_search_finds_what_is_written_and_no_draft(specimen):
     index = "".join(file.read_text("utf-8")
-                    for file in (specimen / "_build/html/_static/search").glob("*.json"))
+                    for file in (specimen / "_static/search").glob("*.json"))
     assert "so four of them take 16" in index
     assert "Platypus" not in index
 
