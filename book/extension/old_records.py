@@ -58,17 +58,17 @@ class MarkOldRecords(SphinxTransform):
         found = dict(zip(sources, shows.cells([*sources.values()]), strict=True))
         for box in boxes:
             names = [file.stem for file in sorted(found[box["cell_index"]])]
-            self.depend(names)
+            for file in hangs_on(names):
+                self.env.note_dependency(str(file))
             if said := lines(names):
                 box.append(raw(said))
 
-    def depend(self, names: Iterable[str]) -> None:
-        """The page hangs on these records and on the files that they measured."""
-        for name in names:
-            self.env.note_dependency(str(RESULTS / f"{name}.json"))
-            for measured in records.RECORDS[name].subject():
-                if (ROOT / measured).is_file():
-                    self.env.note_dependency(str(ROOT / measured))
+
+def hangs_on(names: Iterable[str]) -> set[Path]:
+    """The files of which a page of these records is made: results, and what they measured."""
+    measured = {ROOT / file for name in names for file in records.RECORDS[name].subject()}
+    return {RESULTS / f"{name}.json" for name in names} | {file for file in measured
+                                                           if file.is_file()}
 
 
 def code(notebook: Path) -> dict[int, str]:

@@ -10,6 +10,7 @@ from book.extension.bilingual import raw, spans
 from book.extension.card_html import CLAIM_KINDS, KINDS, both
 from book.extension.old_records import lines, why
 from book.extension.tables import table
+from book.pipeline.finish import sizes
 from book.pipeline.notebooks.on_device import REASONS
 from book.pipeline.state.status import status
 
@@ -33,7 +34,7 @@ BUDGETS = (  # record, what, at most, in which unit, how it is read from the rec
      lambda record: record["seconds"]),
     ("search", ("第一次搜索要载入的（gzip）", "First load of the search (gzip)"), 60, "KB",
      lambda record: max(record["bytes"][lang] for lang in ("zh", "en")) / 1000),
-    ("pages", ("每页传输（gzip）", "A page over the wire (gzip)"), 200, "KB",
+    ("pages", ("每页传输（gzip）", "A page over the wire (gzip)"), sizes.BUDGET / 1000, "KB",
      lambda record: max(page["bytes"] for page in record["pages"].values()) / 1000),
     ("pages", ("首次绘制，慢速手机", "First paint, slow phone"), 1800, "ms",
      lambda record: max(page["paint"] for page in record["pages"].values())),
