@@ -32,6 +32,7 @@ from book.pipeline import sync
 from book.pipeline.cards import book as cards
 from book.pipeline.cards import results
 from book.pipeline.ground.paths import CHAPTERS, NPM, ROOT, is_section
+from book.pipeline.notebooks import notebook as nb
 
 SECTIONS, CARDS, FIRST, LAST, SEED = 140, 1000, 6, 10, 20
 LINKED = (".venv", NPM.name)
@@ -41,6 +42,7 @@ STRUCTURE = re.compile(r"^(?:[-*>|:`#!\d]|\s)|\]\(#", re.M)  # lists, tables, li
 NEIGHBOUR = re.compile(r"(\]\()([a-z0-9-]+\.ipynb)")
 TITLE = re.compile(r"^# (.+) · (.+)$", re.M)
 CARD = re.compile(r"^- id: (\S+)$", re.M)
+MADE = re.compile(r"^made-\d+-(.*)-\d[bc]?$")  # a card that is made, and the one it is made of
 HELPER = re.compile(r"\bcheck_[a-z_]+\b")  # a file of the chapter
 PAIR_TEXT = '+++ {{"lang": "zh"}}\n\n{}\n\n+++ {{"lang": "en"}}\n\n{}\n\n'
 HEAD = """---
@@ -142,13 +144,14 @@ def opening(chapter: str, made: Sequence[Made]) -> str:
 
 # ---- cards -------------------------------------------------------------------------------------
 
-def copied(text: str, section: str, suffix: str, most: int | None = None) -> str:
+def copied(text: str, one: Made, again: str, most: int) -> str:
     """The first `most` cards of a file for another section, under ids of their own."""
     starts = [*(found.start() for found in CARD.finditer(text)), len(text)]
-    part = text[starts[0]:starts[len(starts) - 1 if most is None else min(most, len(starts) - 1)]]
+    part = text[starts[0]:starts[min(most, len(starts) - 1)]]
+    before, after = one.chapter.partition("-")[2], one.name.rpartition("-")[2] + again
     for name in CARD.findall(part):
-        part = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", f"{name}-{suffix}", part)
-    return re.sub(r"^  section: .*$", f"  section: {section}", part, flags=re.M)
+        part = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", f"{before}-{name}-{after}", part)
+    return re.sub(r"^  section: .*$", f"  section: {one.name}", part, flags=re.M)
 
 
 def deal_cards(root: Path, made: Sequence[Made], total: int) -> None:
@@ -159,8 +162,7 @@ def deal_cards(root: Path, made: Sequence[Made], total: int) -> None:
         for one in made:
             source = one.source.parent / "cards" / f"{one.source.stem}.yaml"
             if left > 0 and source.is_file():
-                suffix = one.name.rpartition("-")[2] + again
-                text = copied(source.read_text(encoding="utf-8"), one.name, suffix, left)
+                text = copied(source.read_text(encoding="utf-8"), one, again, left)
                 left -= len(CARD.findall(text))
                 target = root / one.file.parent / "cards" / f"{one.name}.yaml"
                 target.parent.mkdir(exist_ok=True)
@@ -225,7 +227,9 @@ def write_lists(root: Path, by_chapter: dict[str, list[Made]]) -> None:
 def seal() -> None:
     """In the made book: notebooks and results of cards are sealed as what they are now."""
     for source in sorted(CHAPTERS.glob("*-made-*/*.md")):
-        sync.sync(source)
+        if not source.with_suffix(".ipynb").exists():
+            store_silent(source)
+        sync.sync(source)  # executes nothing: the program is the one beside it
     book, problems = cards.load()
     if problems:
         sys.exit(f"finished_book: {problems[0]}")
@@ -235,10 +239,20 @@ def seal() -> None:
     for chapter in book.chapters:
         for section in chapter.sections:
             if "-made-" in section.results.as_posix():
-                rows = {card.id: sealed(card, known[re.sub(r"-\d[bc]?$", "", card.id)])
+                rows = {card.id: sealed(card, known[MADE.sub(r"\1", card.id)])
                         for card in section.cards}
                 section.results.write_text(results.file_text(rows, {
                     key: versions[key] for key in ("torch", "python")}), encoding="utf-8")
+
+
+def store_silent(source: Path) -> None:
+    """The notebook of a source whose cells print nothing, as if it had been executed."""
+    notebook = nb.read_source(source)
+    for count, cell in enumerate(nb.code_cells(notebook), 1):
+        cell.execution_count = count
+    notebook.metadata["book"] = {"program": nb.program_digest(notebook),
+                                 "golden": nb.golden_digest(notebook)}
+    source.with_suffix(".ipynb").write_text(nb.write_text(notebook), encoding="utf-8")
 
 
 def sealed(card: cards.Card, entry: results.Entry) -> results.Entry:
