@@ -21,20 +21,20 @@ import re
 import shutil
 import subprocess
 import sys
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from itertools import cycle, islice
 from pathlib import Path
 from typing import NamedTuple
-
-import yaml
 
 from book.pipeline import sync
 from book.pipeline.cards import book as cards
 from book.pipeline.cards import results
 from book.pipeline.ground.paths import CHAPTERS, NPM, ROOT, is_section
 from book.pipeline.notebooks import notebook as nb
+from book.pipeline.reading import check as gate
 
-SECTIONS, CARDS, FIRST, LAST, SEED = 140, 1000, 6, 10, 20
+SECTIONS, CARDS, FIRST, LAST, SEED, NEAR = 140, 1000, 6, 10, 20, 30
 LINKED = (".venv", NPM.name)
 PAIR = re.compile(r'\+\+\+ \{"lang": "zh"\}\n(?P<zh>.*?)\n\+\+\+ \{"lang": "en"\}\n(?P<en>.*?)'
                   r"(?=^\+\+\+|^```|^#|\Z)", re.M | re.S)
@@ -44,6 +44,7 @@ TITLE = re.compile(r"^# (.+) · (.+)$", re.M)
 CARD = re.compile(r"^- id: (\S+)$", re.M)
 MADE = re.compile(r"^made-\d+-(.*)-\d[bc]?$")  # a card that is made, and the one it is made of
 HELPER = re.compile(r"\bcheck_[a-z_]+\b")  # a file of the chapter
+USES_DEVICE = "from inside import use_device; use_device()"
 PAIR_TEXT = '+++ {{"lang": "zh"}}\n\n{}\n\n+++ {{"lang": "en"}}\n\n{}\n\n'
 HEAD = """---
 jupytext:
@@ -99,12 +100,21 @@ def paragraphs(text: str) -> Iterator[re.Match]:
                                         .replace("\n\n", "\n")))
 
 
-def pool() -> list[tuple[str, str]]:
-    """The plain pairs of the whole book, shuffled, with links that hold in any chapter."""
-    found = [(away(pair["zh"], source), away(pair["en"], source)) for source in sections()
-             for pair in paragraphs(source.read_text(encoding="utf-8"))]
-    random.Random(SEED).shuffle(found)
-    return found
+class Pool:
+    """The plain pairs of the whole book, with links that hold in any chapter, to be dealt anew."""
+
+    def __init__(self, sources: Sequence[Path]) -> None:
+        self.random = random.Random(SEED)
+        self.pairs = sorted(((away(pair["zh"], source), away(pair["en"], source))
+                             for source in sources
+                             for pair in paragraphs(source.read_text(encoding="utf-8"))),
+                            key=lambda pair: len(pair[0]))
+        self.lengths = [len(zh) for zh, _ in self.pairs]
+
+    def like(self, length: int) -> tuple[str, str]:
+        """Some pair about as long, so that a section stays as long as it was."""
+        place = bisect(self.lengths, length) + self.random.randint(-NEAR, NEAR)
+        return self.pairs[max(0, min(place, len(self.pairs) - 1))]
 
 
 def away(text: str, source: Path) -> str:
@@ -112,11 +122,11 @@ def away(text: str, source: Path) -> str:
     return NEIGHBOUR.sub(rf"\1../{source.parent.name}/\2", text)
 
 
-def text_of(made: Made, dealt: Iterator[tuple[str, str]]) -> str:
+def text_of(made: Made, pool: Pool) -> str:
     """The source of a section: headings and code as they were, plain paragraphs of others."""
     text, place, parts = made.source.read_text(encoding="utf-8"), 0, []
     for pair in paragraphs(text):
-        zh, en = next(dealt)
+        zh, en = pool.like(len(pair["zh"]))
         parts += [away(text[place:pair.start()], made.source),
                   PAIR_TEXT.format(zh.strip(), en.strip())]
         place = pair.end()
@@ -136,7 +146,7 @@ def opening(chapter: str, made: Sequence[Made]) -> str:
                    for name, _, title in names)
     return (f"{HEAD}# 第 {number} 章的样子 · A chapter like {number}\n\n"
             + PAIR_TEXT.format("这一章用来量时间。", "This chapter is there to be timed.")
-            + f"```{{code-cell}} python\n:tags: [setup]\n{setup}\n```\n\n"
+            + f"```{{code-cell}} python\n:tags: [setup]\n{setup}\n{USES_DEVICE}\n```\n\n"
             + "## 学完本章，你能…… · You can now\n\n" + PAIR_TEXT.format(zh, en)
             + "+++\n\n## 本章各节 · Sections of this chapter\n\n"
             + PAIR_TEXT.format("按顺序读。", "Read them in order."))
@@ -191,10 +201,10 @@ def git(folder: Path, *words: str) -> str:
 
 def write_sources(root: Path, made: Sequence[Made]) -> None:
     """Sections, with the notebooks of their programs beside them, openings, contents."""
-    dealt = cycle(pool())
+    pool = Pool(sections())
     for one in made:
         (root / one.file).parent.mkdir(parents=True, exist_ok=True)
-        (root / one.file).write_text(text_of(one, dealt), encoding="utf-8")
+        (root / one.file).write_text(text_of(one, pool), encoding="utf-8")
         shutil.copy(one.source.with_suffix(".ipynb"), (root / one.file).with_suffix(".ipynb"))
     by_chapter: dict[str, list[Made]] = {}
     for one in made:
@@ -205,23 +215,24 @@ def write_sources(root: Path, made: Sequence[Made]) -> None:
         number = int(chapter[:2])
         (folder / "chapter.yaml").write_text(
             f"name: {{zh: 第 {number} 章的样子, en: A chapter like {number}}}\n", encoding="utf-8")
-    write_lists(root, by_chapter)
+    write_contents(root, by_chapter)
 
 
-def write_lists(root: Path, by_chapter: dict[str, list[Made]]) -> None:
-    """The new chapters in the contents; sections made of long ones in the list of those."""
+def write_contents(root: Path, by_chapter: dict[str, list[Made]]) -> None:
+    """The new chapters in the contents."""
     toc = root / "_toc.yml"
     rows = "".join(f"      - file: chapters/{chapter}/index\n        sections:\n" + "".join(
         f"          - file: {one.file.with_suffix('').as_posix()}\n" for one in ones)
         for chapter, ones in by_chapter.items())
     before, drill = toc.read_text(encoding="utf-8").split("  - caption: 练习", 1)
     toc.write_text(f"{before}{rows}  - caption: 练习{drill}", encoding="utf-8")
-    long = root / "book" / "long-sections.yaml"
-    known = set(yaml.safe_load(long.read_text(encoding="utf-8")))
-    with long.open("a", encoding="utf-8") as file:
-        for one in (one for ones in by_chapter.values() for one in ones):
-            if one.source.relative_to(ROOT).with_suffix("").as_posix() in known:
-                file.write(f"- {one.file.with_suffix('').as_posix()}\n")
+
+
+def list_long() -> None:
+    """In the made book: the sections that the reading gate finds too long join the list."""
+    with (ROOT / "book" / "long-sections.yaml").open("a", encoding="utf-8") as file:
+        for name in sorted({found.file for found in gate.problems()}):
+            file.write(f"- {name.removesuffix('.md')}\n")
 
 
 def seal() -> None:
@@ -285,6 +296,7 @@ def main() -> int:
     chosen = parser.parse_args()
     if chosen.seal:
         seal()
+        list_long()
         return 0
     if chosen.folder.exists() and any(chosen.folder.iterdir()):
         sys.exit(f"finished_book: {chosen.folder} is not empty; name a new folder")
