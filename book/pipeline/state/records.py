@@ -3,7 +3,7 @@
 A record holds `measured`: {name: digest} of what it is about when it is stored. Where one of these
 differs today, its numbers were measured before a change. Nothing fails because of that: the pages
 that show them say so, and the command that records measures anew. The equipment of a script
-(report, chromium, tests/helpers) does not count. Needs neither torch nor Jupyter.
+(report, oracles) does not count. Needs neither torch nor Jupyter.
 
 `BENCHES` and `OTHERS` say all there is to know of a record in one place: which command writes it,
 what it measures, how long that takes, what it needs.
