@@ -29,7 +29,7 @@ new: setup-full ## begin one: make new CHAPTER=06-memory, make new SECTION=06-me
 	@$(if $(or $(and $(CHAPTER),$(SECTION)),$(if $(CHAPTER)$(SECTION),,none)),$(error new: give either CHAPTER=06-memory or SECTION=06-memory/allocator))
 	@$(RUN).new $(if $(CHAPTER),chapter '$(CHAPTER)',section '$(SECTION)')
 
-sync: setup-full ## execute sections that changed and write their notebooks (FORCE=1: all)
+sync: setup-full ## execute and rehearse sections that changed and write their notebooks (FORCE=1: all)
 	@$(RUN).sync $(if $(FORCE),--force)
 	@$(BIN)/python -m tests.specimen.renew
 
