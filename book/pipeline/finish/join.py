@@ -39,8 +39,7 @@ def join(site: Path) -> None:
         at = relpath(static, page.parent)
         text = replace(text, LINK, styles, page, f'<link rel="stylesheet" href="{at}/{style}">')
         text = replace(text, CLASSIC, scripts, page, f'<script defer src="{at}/{script}"></script>')
-        text = PRE.sub(lambda pre: plain(pre[0], coloured), text)
-        page.write_text(CODE.sub(lambda pre: long_lines(pre[0]), text), encoding="utf-8")
+        page.write_text(calm(text, coloured), encoding="utf-8")
 
 
 def _shared(pages: dict[Path, str], pattern: re.Pattern[str]) -> list[Path]:
@@ -88,6 +87,12 @@ def bundle_styles(files: list[Path], target: Path) -> None:
 def coloured_tokens(css: str) -> set[str]:
     """Classes of tokens that the style gives a colour of their own."""
     return {token for rule in RULE.findall(css) for token in re.findall(r"\.(\w+)", rule)}
+
+
+def calm(text: str, coloured: set[str]) -> str:
+    """A page whose code has no more marks than it needs, and lines that a phone may break."""
+    text = PRE.sub(lambda pre: plain(pre[0], coloured), text)
+    return CODE.sub(lambda pre: long_lines(pre[0]), text)
 
 
 def plain(code: str, coloured: set[str]) -> str:
