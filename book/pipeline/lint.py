@@ -112,6 +112,12 @@ def lint_source(text: str) -> list[Finding]:
     return findings
 
 
+def lint_metadata(text: str) -> list[Finding]:
+    """Findings in the metadata of cells alone: with them, no page can be made."""
+    return list(_unreadable(text)) or [found for cell in cells_of(text)
+                                       for found in _metadata(cell)]
+
+
 # ---- cells and their lines ---------------------------------------------------------------------
 
 def _top_tokens(text: str) -> Iterator:

@@ -20,6 +20,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from sphinx_external_toc.parsing import parse_toc_yaml
@@ -33,7 +34,8 @@ from book.pipeline.preview.renderer import Renderer
 PORT = 8010  # not that of `make book`, whose pages a browser may keep for reading offline
 CHANGES = "/changes"  # where an open page waits for a newer one
 EVERY = 0.2  # seconds between two looks at the files
-OUT = ROOT / ".cache" / "page"
+OUT = Path(".cache", "page")  # below the root of the book
+LOCK = ROOT / "package-lock.json"
 READ = ("book/*.yaml", "_toc.yml", "{folder}/*.yaml", "{page}.*", "{folder}/cards/{name}.*")
 HEAD = """<style>
 .not-run, .page-fault { border: 2px solid; border-radius: 4px; padding: 0.3em 0.8em; }
@@ -54,11 +56,12 @@ class Preview:
     def __init__(self, root: Path, out: Path, page: str):
         self.root, self.page, self.out = root, page, out
         self.source = root / f"{page}.md"
-        self.made, self.number = EMPTY.format(page=page), 0
+        self.made, self.text, self.number = EMPTY.format(page=page), "", 0
         self.not_run = False
         self.newer = threading.Condition()
-        bundle(out / "_build" / "web")
+        self.bundle()
         self.renderer = Renderer(root, out, page)
+        self.show("")
 
     @property
     def is_notebook(self) -> bool:
@@ -74,16 +77,29 @@ class Preview:
     def state(self) -> dict[Path, int]:
         return {file: file.stat().st_mtime_ns for file in self.files()}
 
+    def bundle(self) -> None:
+        """The scripts and styles of the book; made again where one of them has changed."""
+        folder = self.out / "_build" / "web"
+        files = sorted(file for file in WEB.rglob("*") if file.is_file())
+        digest = digests.of_value([[str(file), digests.of_file(file)] for file in (*files, LOCK)])
+        stamp = folder.with_name("web.digest")
+        if not stamp.exists() or stamp.read_text() != digest:
+            site.bundle(folder)
+            stamp.write_text(digest)
+
     def make(self) -> str:
         """Make the page; returns what is wrong in one line, which the page says too."""
         fault = ""
         try:
+            self.bundle()
             notebook = draft.read(self.source) if self.is_notebook else None
             self.not_run = bool(notebook and draft.not_run(notebook))
             self.made, said = self.renderer.render(notebook)
             fault = said[0] if said else ""
         except draft.DraftError as error:
             fault = str(error)
+        except SystemExit as error:  # of a script or a style
+            fault = str(error).strip().splitlines()[0]
         except Exception as error:  # whatever an author's file may raise, the page goes on
             fault = f"{relative(self.source)}: {type(error).__name__}: {error}".splitlines()[0]
         fault = fault.replace(f"{self.renderer.source}/", "")
@@ -100,9 +116,7 @@ class Preview:
                 said = f'<p class="page-fault" role="alert">{html.escape(fault)}</p>'
                 start = text.index(">", text.index("<body")) + 1
                 text = text[:start] + said + text[start:]
-            file = self.renderer.site / f"{self.page}.html"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
+            self.text = text
             self.newer.notify_all()
 
     def wait(self, known: int) -> int:
@@ -118,29 +132,27 @@ class Handler(serve.Handler):
     preview: Preview
 
     def do_GET(self) -> None:
-        path, _, known = self.path.partition("?")
-        if path != CHANGES:
-            super().do_GET()
-            return
+        path, _, query = self.path.partition("?")
+        with suppress(ConnectionError):  # a page that was closed
+            if path == f"/{self.preview.page}.html":
+                self.send("text/html; charset=utf-8", self.preview.text)
+            elif path == CHANGES:
+                number = self.preview.wait(int(query) if query.isdigit() else 0)
+                self.send("text/event-stream", f"data: {number}\n\n")
+            else:
+                super().do_GET()
+
+    def send(self, kind: str, text: str) -> None:
+        body = text.encode()
         self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        number = self.preview.wait(int(known) if known.isdigit() else 0)
-        self.wfile.write(f"data: {number}\n\n".encode())
+        self.wfile.write(body)
 
     def end_headers(self) -> None:
         self.send_header("Cache-Control", "no-store")
         super().end_headers()
-
-
-def bundle(folder: Path) -> None:
-    """The scripts and styles of the book; made again where one of them has changed."""
-    files = [*sorted(file for file in WEB.rglob("*") if file.is_file()), ROOT / "package-lock.json"]
-    digest = digests.of_value([[str(file), digests.of_file(file)] for file in files])
-    stamp = folder.with_name("web.digest")
-    if not stamp.exists() or stamp.read_text() != digest:
-        site.bundle(folder)
-        stamp.write_text(digest)
 
 
 def page_of(name: str, root: Path) -> str:
@@ -174,8 +186,6 @@ def watch(preview: Preview, runs: bool = False) -> None:
             time.sleep(EVERY)
             continue
         started = time.perf_counter()
-        if any(WEB in file.parents for file in changed(known, found)) and known:
-            bundle(preview.out / "_build" / "web")
         fault, known = preview.make(), found
         print(fault or f"page: {preview.page} made in {time.perf_counter() - started:.1f} s",
               flush=True)
@@ -184,18 +194,16 @@ def watch(preview: Preview, runs: bool = False) -> None:
             preview.show(fault)
 
 
-def changed(before: dict[Path, int], after: dict[Path, int]) -> set[Path]:
-    return {file for file, _ in before.items() ^ after.items()}
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description="one page of the book while it is written")
     parser.add_argument("page", help="as in 05-compile/fusion")
     parser.add_argument("--execute", action="store_true", help="execute cells that have changed")
     parser.add_argument("--port", type=int, default=PORT)
+    parser.add_argument("--root", type=Path, default=ROOT, help="of the book (default: this one)")
     options = parser.parse_args()
-    page = page_of(options.page, ROOT)
-    preview = Preview(ROOT, OUT / page.replace("/", "-"), page)
+    root = options.root.resolve()
+    page = page_of(options.page, root)
+    preview = Preview(root, root / OUT / page.replace("/", "-"), page)
     handler = functools.partial(type("Of", (Handler,), {"preview": preview}),
                                 directory=str(preview.renderer.site))
     try:

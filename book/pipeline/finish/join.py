@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from functools import cache
 from os.path import relpath
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -55,7 +56,12 @@ def _versioned(file: Path) -> str:
 
 
 def _file(match: re.Match[str], page: Path) -> Path:
-    return (page.parent / urlsplit(match["file"]).path).resolve()
+    return _resolved(page.parent, match["file"])
+
+
+@cache  # all pages of a folder name the same files
+def _resolved(folder: Path, address: str) -> Path:
+    return (folder / urlsplit(address).path).resolve()
 
 
 def replace(text: str, pattern: re.Pattern[str], shared: list[Path], page: Path,

@@ -1,4 +1,4 @@
-"""A section's source with the outputs that still belong to it, as a notebook that was not sealed."""
+"""A section's source with the outputs that still belong to it: a notebook without a seal."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ def read(source: Path) -> NotebookNode:
 
     Raises DraftError.
     """
-    if findings := lint.lint_source(source.read_text(encoding="utf-8")):
+    if findings := lint.lint_metadata(source.read_text(encoding="utf-8")):
         line, text = min(findings)
-        more = f" (and {len(findings) - 1} more: make check ONLY=desk)" if findings[1:] else ""
-        raise DraftError(f"{relative(source)}:{line}: {text}{more}")
+        raise DraftError(f"{relative(source)}:{line}: {text}")
     draft, known = nb.read_source(source), stored(source.with_suffix(".ipynb"))
     try:
         for cell in draft.cells:
