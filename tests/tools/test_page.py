@@ -71,27 +71,34 @@ def section(served):
 
 def test_the_page_is_that_of_the_book(section):
     shown = section.get()
-    assert not FAULT.search(shown) and 'class="not-run"' not in shown
-    assert 'data-set-lang="zh"' in shown and "<predict-cell" in shown
-    assert 'class="card' in shown and "cheat-sheet.html" in shown
+    assert not FAULT.search(shown)
+    assert 'class="not-run"' not in shown
+    assert 'data-set-lang="zh"' in shown
+    assert "<predict-cell" in shown
+    assert 'class="card' in shown
+    assert "cheat-sheet.html" in shown
     style = re.search(r'href="((?:\.\./)*_static/book\.css[^"]*)"', shown)[1]
     assert "--pst-color-background" in section.get(style.replace("../", ""))
 
 
 def test_what_is_saved_is_seen_and_an_open_page_hears_of_it(section):
     shown = section.save("There is the [drill]", "Somewhere there is the [drill]")
-    assert "Somewhere there is the" in shown and not FAULT.search(shown)
+    assert "Somewhere there is the" in shown
+    assert not FAULT.search(shown)
 
 
 def test_a_broken_edit_is_one_line_and_the_page_goes_on(section):
     shown = section.save('+++ {"lang": "en"}', '+++ {"lang": en}')
     [said] = FAULT.findall(shown)
-    assert f"{SECTION}.md:" in said and "cell metadata is not JSON" in said
+    assert f"{SECTION}.md:" in said
+    assert "cell metadata is not JSON" in said
     assert "There is the" in shown  # the page before
     printed = section.said.read_text()
-    assert printed.count("not JSON") == 1 and "Traceback" not in printed
+    assert printed.count("not JSON") == 1
+    assert "Traceback" not in printed
     mended = section.save("There is the [drill]", "Again there is the [drill]")
-    assert "Again there is the" in mended and not FAULT.search(mended)
+    assert "Again there is the" in mended
+    assert not FAULT.search(mended)
 
 
 def test_an_unknown_key_of_a_cell_is_named(section):
@@ -121,7 +128,8 @@ def test_a_page_that_is_none_is_one_line_with_near_ones():
     with pytest.raises(SystemExit) as end:
         page.page_of("01-tensors/secton", SPECIMEN)
     assert end.value.code.startswith("page: 01-tensors/secton is no page of _toc.yml; did you mean")
-    assert "01-tensors/section" in end.value.code and "\n" not in end.value.code
+    assert "01-tensors/section" in end.value.code
+    assert "\n" not in end.value.code
 
 
 def test_a_page_is_known_by_any_of_its_names():
