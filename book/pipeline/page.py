@@ -34,7 +34,7 @@ from book.pipeline.preview.renderer import Renderer
 PORT = 8010  # not that of `make book`, whose pages a browser may keep for reading offline
 CHANGES = "/changes"  # where an open page waits for a newer one
 EVERY = 0.2  # seconds between two looks at the files
-OUT = Path(".cache", "page")  # below the root of the book
+OUT = Path("_build", "page")  # below the root of the book, where no build looks for pages
 LOCK = ROOT / "package-lock.json"
 READ = ("book/*.yaml", "_toc.yml", "{folder}/*.yaml", "{page}.*", "{folder}/cards/{name}.*")
 HEAD = """<style>

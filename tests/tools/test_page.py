@@ -53,7 +53,8 @@ def served(tmp_path_factory):
     try:
         end = time.monotonic() + SECONDS
         while "made in" not in said.read_text():
-            assert process.poll() is None and time.monotonic() < end, said.read_text()
+            assert process.poll() is None, said.read_text()
+            assert time.monotonic() < end, said.read_text()
             time.sleep(0.1)
         yield Served(root, re.search(r"http://\S+:\d+/", said.read_text())[0], said)
     finally:
@@ -118,7 +119,7 @@ def test_a_cell_that_changed_is_marked_and_shows_no_old_output(section):
 def test_the_sources_are_only_read(section):
     section.save("There is the [drill]", "Elsewhere there is the [drill]")
     ours = {file.relative_to(section.root) for file in section.root.rglob("*")
-            if file.is_file() and ".cache" not in file.parts} - {Path(f"{SECTION}.md")}
+            if file.is_file() and "_build" not in file.parts} - {Path(f"{SECTION}.md")}
     assert ours
     assert {str(file) for file in ours
             if digests.of_file(section.root / file) != digests.of_file(SPECIMEN / file)} == set()
