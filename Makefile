@@ -6,7 +6,7 @@ export OMP_NUM_THREADS := 1
 RUN := $(BIN)/python -m book.pipeline
 
 .DEFAULT_GOAL := help
-.PHONY: help book lab site serve new sync prove check test test-core test-torch test-cpu test-cuda bench lock pins setup-site setup-full
+.PHONY: help book lab site serve page new sync prove check test test-core test-torch test-cpu test-cuda bench lock pins setup-site setup-full
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -18,6 +18,10 @@ site: setup-site ## build the site into _build/html (no torch needed)
 
 serve:
 	@$(RUN).serve $(if $(PORT),--port $(PORT))
+
+page: setup-full ## one page while it is written: PAGE=05-compile/fusion; EXECUTE=1 runs changed cells; PORT=8010
+	@$(if $(PAGE),,$(error page: say which, as in PAGE=05-compile/fusion))
+	@$(RUN).page $(PAGE) $(if $(EXECUTE),--execute) $(if $(PORT),--port $(PORT))
 
 READS := zh en both
 lab: ## read and run the notebooks in JupyterLab: READ=zh, en or both; PORT=8889

@@ -37,6 +37,11 @@ def files(programs: Iterable[str]) -> set[Path]:
     return found
 
 
+def needs_code(programs: Iterable[str]) -> bool:
+    """Whether the programs import any file below `code/`."""
+    return any(_find(name) for program in programs for name in uses(program).modules)
+
+
 def results(programs: Iterable[str], before: Iterable[str] = ()) -> set[Path]:
     """Files that the programs show by `inside.recorded`; all, where a name is only computed.
 
