@@ -80,7 +80,7 @@ def sync(source: Path, force: bool = False) -> bool:
         _check_blanks(fresh, source)
         if not force:
             _keep_ignored_outputs(fresh, old)
-    _check_predictions(fresh, source)
+    check_predictions(fresh, source)
     _finish(fresh, source)
     _keep_seal(fresh, old)
     write_atomic(target, nb.write_text(fresh))
@@ -146,7 +146,7 @@ def _keep_ignored_outputs(fresh: NotebookNode, old: NotebookNode | None) -> None
             cell.outputs = stored[cell.id]
 
 
-def _check_predictions(notebook: NotebookNode, source: Path) -> None:
+def check_predictions(notebook: NotebookNode, source: Path) -> None:
     """Exactly one option of a predict cell may match what the cell printed."""
     for cell in nb.code_cells(notebook):
         options = cell.metadata.get("predict", {}).get("options", [])
