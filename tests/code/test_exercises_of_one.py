@@ -3,6 +3,7 @@ graph, the list on a page. What holds of all exercises is in test_exercises.py.
 """
 
 import math
+import os
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from book.pipeline.ground.paths import CHAPTERS, CODE
 from book.pipeline.notebooks import faded
 from tests.helpers.exercise_checks import load, put_back, run, sources, teller, write_files
 
-SLEEP = "83.25"                       # seconds; an argument by which a process is known
+SLEEP = f"83.{os.getpid()}"  # seconds; an argument by which the processes of this run are known
 
 
 class Exercises:
