@@ -29,8 +29,8 @@ sync: setup-full ## execute sections that changed and write their notebooks (FOR
 	@$(RUN).sync $(if $(FORCE),--force)
 	@$(BIN)/python -m tests.specimen.renew
 
-prove: setup-full ## run the proofs of all cards and write their results
-	@$(RUN).prove
+prove: setup-full ## run the proofs of cards that changed and write their results (FORCE=1: all)
+	@$(RUN).prove $(if $(FORCE),--all)
 
 check: setup-full ## before every commit: lint, staleness, what changed; ONLY=desk: these steps
 	@$(BIN)/python -m book.pipeline.checks quick

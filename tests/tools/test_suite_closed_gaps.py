@@ -15,7 +15,7 @@ import pytest
 from book.pipeline import checks
 from book.pipeline.cards import rules
 from book.pipeline.ground.paths import ROOT, write_atomic
-from book.pipeline.proofs.reached import self_test
+from book.pipeline.proofs.reached import SelfTest
 from book.pipeline.suite import lanes
 from book.pipeline.suite.lanes import FAILED, PASSED, Lanes
 from book.pipeline.suite.passed import Passed, digest, files_of
@@ -356,7 +356,7 @@ def test_a_proof_that_looks_at_itself_hides_no_dead_assertion(tmp_path, name):
                            problem=lambda text, line: text)
     with quick_trials(tmp_path) as ground:
         assert ground.run(proof).failure is None
-        assert self_test(card, ground, 20) != []
+        assert SelfTest(card, ground, 60).problems() != []
 
 
 @pytest.mark.parametrize("test", ["[1 == 2]", "{1 == 2}", "{'a': 1 == 2}", "lambda: 1 == 2",

@@ -23,7 +23,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -51,15 +51,15 @@ class Outcome:
     """How a trial went.
 
     `shown`: what the code printed, with its error if it raised; `raised`, `failure`: errors of
-    code and proof as {type, message, stage, line, text}; `reached`: a marked assertion was
-    evaluated; `cpu`: seconds of processor time; `stderr`: kept whole. A process that ended
-    early has a `failure` of type "".
+    code and proof as {type, message, stage, line, text}; `reached`: numbers of the marked
+    assertions that were evaluated; `cpu`: seconds of processor time; `stderr`: kept whole. A
+    process that ended early has a `failure` of type "".
     """
 
     shown: str = ""
     raised: dict[str, Any] | None = None
     failure: dict[str, Any] | None = None
-    reached: bool = False
+    reached: list[int] = field(default_factory=list)
     cpu: float = 0.0
     stderr: str = ""
 

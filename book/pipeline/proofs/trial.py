@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 CODE, PROOF = "<code>", "<proof>"
-REACHED = "__reached__"  # a call that mutated proofs wrap around an assertion's test
+REACHED = "__reached__"  # a call that the self-test puts around an assertion: (number, test)
 
 
 def prepare(folder: Path, job: dict[str, Any]) -> None:
@@ -77,11 +77,11 @@ def _perform(job: dict[str, Any], folder: Path) -> dict[str, Any]:
         shown += f"{raised['type']}: {raised['message']}".rstrip(": ") + "\n"
     shown = shown.rstrip("\n")
     space["shown"] = shown
-    reached: list[bool] = []
-    space[REACHED] = lambda test: reached.append(True) or test
+    reached: set[int] = set()
+    space[REACHED] = lambda number, test: reached.add(number) or test
     failure = _execute(job["proof"], PROOF, space)
     spent = _cpu_seconds() - before
-    return {"shown": shown, "raised": raised, "failure": failure, "reached": bool(reached),
+    return {"shown": shown, "raised": raised, "failure": failure, "reached": sorted(reached),
             "cpu": round(spent, 4)}
 
 
