@@ -38,8 +38,8 @@ ENVIRONMENT = {
     "TORCHINDUCTOR_COMPILE_THREADS": "1",
     "PYTHONUTF8": "1",
 }
-STARTUP = 60.0  # seconds more for an interpreter that has to import torch first
-GRACE = 5.0  # seconds that a stuck process has to say which line it is at
+STARTUP = 600.0  # seconds more for an interpreter that has to import torch first
+GRACE = 30.0  # seconds that a stuck process has to say which line it is at
 
 
 class TrialsError(Exception):

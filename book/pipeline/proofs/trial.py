@@ -66,7 +66,7 @@ def flush() -> None:
 def _perform(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     import torch
 
-    torch.set_num_threads(1)
+    torch.set_num_threads(int(os.environ.get("BOOK_THREADS") or 1))  # 1 but in `make test-cpu`
     gc.freeze()  # 300,000 objects of torch: walking and so copying them takes 0.2 s a collection
     space = main_module(job["variant"])
     before = _cpu_seconds()

@@ -114,7 +114,7 @@ STEPS = [
          "mend the section, then `make sync`", "core all"),
     # One worker beside another step: 1,521 cells took 402 s on two busy cores.
     Step("rehearsal", module("cuda_run", "--device", "rehearsal", "--workers", "1",
-                             "--minutes", "20"),
+                             "--minutes", "180"),
          "let the cell hold on every device, or keep it on the CPU and tag it with the reason",
          "all", (*LOCKED, "conftest.py", "pyproject.toml", *PIPELINE, *CODE, *WEB,
                  "chapters/*/*.ipynb", "book/index.ipynb", "benchmarks/results/*")),
