@@ -61,7 +61,7 @@ def test_the_number_of_threads_reaches_proofs(monkeypatch):
 
 @pytest.mark.slow
 def test_the_number_of_threads_reaches_notebooks(tmp_path):
-    cell = v4.new_code_cell("import os\nprint(os.environ['OMP_NUM_THREADS'])",
+    cell = v4.new_code_cell("import os\nprint(os.environ['OMP_NUM_THREADS'])", execution_count=1,
                             outputs=[v4.new_output("stream", name="stdout", text="1\n")])
     path = tmp_path / "a.ipynb"
     nbformat.write(v4.new_notebook(cells=[cell]), path)

@@ -204,11 +204,13 @@ def serve(lanes: list[int]) -> None:
     """Fork a process for each lane (the number of a socket), which forks the trials asked for."""
     import resource
 
-    # Not used: that is the point. An optimizer or a meta tensor imports Dynamo, for a second, and
-    # the first compilation imports functorch.compile.
+    # Not used: that is the point. An optimizer or a meta tensor imports Dynamo, for a second; the
+    # first compilation imports functorch.compile and, with any backend but `eager`, Inductor, which
+    # takes 1.3 s.
     import functorch.compile  # noqa: F401
     import torch
-    import torch._dynamo  # noqa: F401
+    import torch._dynamo
+    import torch._inductor.compile_fx  # noqa: F401
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is reported, not dumped
     while lanes:

@@ -129,6 +129,7 @@ def _description(error: BaseException) -> dict[str, Any]:
 
 if __name__ == "__main__":
     import functorch.compile  # noqa: F401  (as in the process that is forked from: both unused)
-    import torch._dynamo  # noqa: F401
+    import torch._dynamo
+    import torch._inductor.compile_fx  # noqa: F401
 
     run_in(Path(sys.argv[1]))
