@@ -246,7 +246,11 @@ def test_no_step_begins_after_the_suite_was_ended(tmp_path):
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout.readline() == b"begun\n"
         process.send_signal(signal.SIGINT)
-    assert not (tmp_path / "pid").exists()
+        while process.poll() is None and not (begun := (tmp_path / "pid")).exists():
+            time.sleep(0.02)
+        if begun.exists():
+            os.kill(int(begun.read_text()), signal.SIGKILL)
+    assert not begun.exists()
 
 
 # ---- two at once ----------------------------------------------------------------------------
