@@ -27,6 +27,7 @@ from book.extension import (
     maths,
     moved,
     offline,
+    old_records,
     predict,
     progress,
     report,
@@ -51,6 +52,7 @@ TRANSFORMS = (
     predict.FoldPredictions,  # looks at the pairs around a cell
     complete.BlankCells,
     set_up.FoldSetUp,
+    old_records.MarkOldRecords,  # inside the cell, so that the line folds and moves with it
     answers.FoldAnswers,
     chapter.FoldChecks,
     drill.InsertDrill,

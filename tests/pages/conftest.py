@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
-from benchmarks import chromium
 from book.pipeline.ground.paths import ROOT, SITE
 from book.pipeline.serve import served
+from oracles.web import chromium
 from tests.helpers.site import NO_SITE, pages
 from tests.pages.visit import Tab
 
@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 TOOLS = [*sorted(HERE.glob("*.py")), HERE / "look.js", Path(chromium.path()),
          ROOT / "node_modules/axe-core/axe.min.js", ROOT / "book/pipeline/serve.py",
          ROOT / "book/pipeline/ground/paths.py", ROOT / "pyproject.toml",
-         *(file for folder in ("tests/helpers", "book/pipeline/pages", "benchmarks")
+         *(file for folder in ("tests/helpers", "book/pipeline/pages", "oracles/web")
            for file in sorted((ROOT / folder).glob("*.py")))]
 
 

@@ -53,6 +53,11 @@ def test_titles_and_texts_are_those_of_each_language(found):
     assert found["deep"].path == {"zh": "钩子 › 何时", "en": "Hooks › When"}
 
 
+def test_a_page_that_search_engines_may_not_list_has_no_entries():
+    hidden = PAGE.replace("<title>", '<meta name="robots" content="noindex"><title>')
+    assert entries("chapters/01-x/hooks", hidden) == []
+
+
 def test_a_text_holds_neither_options_nor_what_stands_in_deeper_entries(found):
     for label in ("wrong option", "Predict first", "commits", "Set-up"):
         assert label not in found["when"].text["en"]

@@ -158,7 +158,7 @@ def test_a_step_names_what_its_programs_read(name, file):
 def test_a_page_is_remembered_with_what_visits_it():
     from tests.pages.conftest import TOOLS
     names = {str(file) for file in TOOLS}
-    for file in ("benchmarks/chromium.py", "benchmarks/serving.py", "book/pipeline/serve.py",
+    for file in ("oracles/web/chromium.py", "oracles/web/serving.py", "book/pipeline/serve.py",
                  "book/pipeline/pages/built.py", "node_modules/axe-core/axe.min.js"):
         assert str(ROOT / file) in names, file
 

@@ -18,6 +18,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 LANGS = {"zh": "zh", "zh-Hans": "zh", "en": "en"}
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+HIDDEN = "meta[name=robots][content~=noindex]"
 # What is no text of the section: controls, options that a reader is to doubt, labels, pictures,
 # and the front page's lists of what other pages hold.
 TERM = "dfn[id], dt[id], div[id] > dt"
@@ -51,10 +52,11 @@ class Entry:
 
 
 def entries(name: str, html: str) -> list[Entry]:
-    """All entries of a page, in its order; none for a page without an article."""
+    """All entries of a page, in its order; none for a page without an article, and none for one
+    that search engines may not list either, such as a draft."""
     tree = LexborHTMLParser(html)
     article = tree.css_first("main article, article")
-    if article is None:
+    if article is None or tree.css_first(HIDDEN):
         return []
     for node in article.css(SKIPPED):
         node.decompose()

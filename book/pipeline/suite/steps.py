@@ -26,8 +26,9 @@ PYTHON = sys.executable
 LOCKED = ("constraints.txt", "requirements*.txt", "package.json", "package-lock.json")
 # What every test uses: conftest.py at the root imports the reader of notebooks.
 ALWAYS = (*LOCKED, "pyproject.toml", "conftest.py", "tests/conftest.py", "tests/helpers/**/*",
-          "book/pipeline/*.py", "book/pipeline/content/*", "book/pipeline/ground/*",
-          "book/pipeline/state/*", "book/pipeline/suite/*", "book/pipeline/notebooks/**/*")
+          "oracles/**/*", "book/pipeline/*.py", "book/pipeline/content/*",
+          "book/pipeline/ground/*", "book/pipeline/state/*", "book/pipeline/suite/*",
+          "book/pipeline/notebooks/**/*")
 PIPELINE = ("book/extension/**/*", "book/pipeline/**/*", "book/*.yaml")
 CODE = ("code/**/*",)
 WEB = ("book/web/**/*",)
@@ -97,7 +98,7 @@ STEPS = [
     tests("companions", "all", ""),
     Step("site", module("site"), "mend what Sphinx names", "core all",
          (*LOCKED, *PIPELINE, *CODE, *WEB, *CONTENT, "LICENSE", ".npmrc",
-          "benchmarks/**/*", "tests/code/*.py"), ("_build/html/**/*", "_build/web/**/*")),
+          "benchmarks/**/*", "tests/code/**/*.py"), ("_build/html/**/*", "_build/web/**/*")),
     Step("built-pages", module("pages.check"), "mend the page", "core all", after=("site",)),
     Step("specimen", pytest("tests/specimen"), "mend the script or the style", "all",
          (*ALWAYS, "tests/specimen/**/*", *PIPELINE, *CODE, *WEB, "_config.yml",
