@@ -144,7 +144,7 @@ def seals(content: Mapping[str, Any]) -> dict[str, str]:
 
 
 def file_text(rows: Mapping[str, Entry], versions: Mapping[str, Any],
-              sealed: Mapping[str, str]) -> str:
+              sealed: Mapping[str, str] | None = None) -> str:
     """The text of a cards/SECTION.json."""
     tested = {"self_tested": sealed} if sealed else {}
     return canonical({"cards": rows, **tested, **versions}) + "\n"
