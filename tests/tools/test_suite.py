@@ -63,10 +63,10 @@ def test_a_step_that_is_not_chosen_is_not_waited_for(run):
 
 
 def test_what_a_step_leaves_running_is_ended(run):
-    child = "import subprocess, sys; print(subprocess.Popen(['sleep', '600']).pid)"
+    child = "import subprocess, sys; print(subprocess.Popen(['sleep', '3600']).pid)"
     assert run(step("a", child)) == {"a": PASSED}
     number = int(run.results[0].output)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 300
     while Path(f"/proc/{number}/cmdline").exists() and time.monotonic() < deadline:
         if not Path(f"/proc/{number}/cmdline").read_bytes():
             break  # dead, not yet collected

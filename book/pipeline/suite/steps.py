@@ -108,7 +108,7 @@ STEPS = [
           *WEB, *EXERCISES, "LICENSE", "benchmarks/*.py", "benchmarks/results/*")),
     Step("pages", pytest("tests/pages", "-p", "book.pipeline.suite.remember"),
          "mend the page", "all", after=("site",)),
-    Step("proofs", module("prove", "--verify", "--mutate"), "mend the card or its proof",
+    Step("proofs", module("prove", "--verify"), "mend the card or its proof",
          "core all", (*LOCKED, "book/pipeline/**/*", "book/*.yaml", *CODE, "chapters/*/cards/*",
                       "chapters/*/chapter.yaml", "benchmarks/results/*")),
     Step("notebooks", pytest(*NBVAL, "-p", "book.pipeline.suite.remember"),
