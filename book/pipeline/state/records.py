@@ -117,6 +117,7 @@ RECORDS = {
     "random-cases": Record("make test DEPTH=20 RECORD=1", random_cases),
     "torch-versions": Record("make test-torch TORCH=… RECORD=1", lambda: whole_book(ROOT)),
     "cuda": Record("make test-cuda RECORD=1", lambda: whole_book(ROOT)),
+    "suite": Record("make test FRESH=1 RECORD=1", lambda: whole_book(ROOT)),
 }
 
 
