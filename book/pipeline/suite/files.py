@@ -26,12 +26,9 @@ import pytest
 
 from book.pipeline.ground.paths import ROOT
 from book.pipeline.suite import seen
-from book.pipeline.suite.observer.sitecustomize import Notes
+from book.pipeline.suite.observer.sitecustomize import MADE, Notes
 from book.pipeline.suite.seen import Memory, States, Unsure
 
-# The whole book; what is not below a folder, too.
-WHOLE = ("*", "book/**/*", "code/**/*", "chapters/**/*", "tests/**/*", "benchmarks/**/*",
-         "oracles/**/*", ".ci/*", ".devcontainer/*", "binder/*")
 # Packages that most files need, loaded once.
 LOADED = ("-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning")
 PACKAGES = ("nbformat", "yaml", "numpy", "torch", "torch._dynamo")
@@ -87,7 +84,7 @@ def reason(memory: Memory, name: str, marks: Sequence[str]) -> str:
 
 def run(name: str, options: Sequence[str], memory: Memory, called: str) -> int:
     """Run one file in a fork and remember it if all its tests passed; pytest's exit status."""
-    whole = seen.patterns(WHOLE, memory.root)
+    whole = whole_book(memory.root)
     began = seen.now()
     number, log = tempfile.mkstemp()  # a TemporaryDirectory would end with the fork
     os.close(number)
@@ -105,6 +102,14 @@ def run(name: str, options: Sequence[str], memory: Memory, called: str) -> int:
     return 0 if status == pytest.ExitCode.NO_TESTS_COLLECTED else status
 
 
+def whole_book(root: Path) -> States:
+    """Every file that authors have written, also in a folder that is new."""
+    folders = sorted(folder.name for folder in root.iterdir()
+                     if folder.is_dir() and folder.name not in MADE)
+    return seen.patterns(["*", *(f"{name}/**/*" for name in folders)], root) \
+        | {"l .": seen.state("l .", root)}
+
+
 def looked_at(name: str, log: Path, began: int, whole: States, root: Path) -> States:
     """What a file is remembered with. Raises Unsure where that is not known."""
     states, programs = seen.read(log, began, root)
@@ -114,7 +119,7 @@ def looked_at(name: str, log: Path, began: int, whole: States, root: Path) -> St
         raise Unsure("a test was skipped")
     if programs - {"named"} and "named" not in programs:
         states |= whole
-        if whole != seen.patterns(WHOLE, root):
+        if whole != whole_book(root):
             raise Unsure("the book was changed meanwhile")
     return states
 

@@ -116,7 +116,7 @@ class Lanes:
             return "all run afresh"
         if not (step.inputs or step.seen):
             return "always runs"
-        return self.memory.why(again(step))  # `make check` and `make test` have steps of one name
+        return self.memory.why(called(step))
 
     def _work(self, step: Step) -> Result:
         if not self.why(step):
@@ -135,7 +135,7 @@ class Lanes:
         """Remember a step that has passed; what there is to say where that cannot be."""
         try:
             if status:
-                self.memory.forget(again(step))
+                self.memory.forget(called(step))
                 return ""
             looked = seen.read(log, began, self.root) if step.seen else Seen({}, frozenset())
             if unknown := looked.programs - set(step.programs):
@@ -145,9 +145,9 @@ class Lanes:
             if seen.patterns(step.inputs, self.root) != inputs:
                 raise Unsure("an input was changed meanwhile")
             made = seen.patterns(step.products, self.root)
-            self.memory.add(again(step), inputs | looked.states | made)
+            self.memory.add(called(step), inputs | looked.states | made)
         except Unsure as why:
-            self.memory.forget(again(step))
+            self.memory.forget(called(step))
             return f"\nnot remembered: {why}"
         except OSError as error:
             return f"\nnot remembered: {error}"
@@ -220,3 +220,9 @@ def tests(results: Sequence[Result]) -> tuple[int, int]:
 def again(step: Step) -> str:
     """The command of a step as a reader pastes it at the root of the book."""
     return shlex.join(step.command).replace(f"{ROOT}/", "")
+
+
+def called(step: Step) -> str:
+    """What a step is remembered by: `make check` and `make test` have steps of one name, and one
+    that names other files than before has not passed yet."""
+    return f"{again(step)} {step.inputs} {step.products} {step.seen} {step.programs}"

@@ -21,6 +21,7 @@ COMPILED = re.compile(r"__pycache__/([^/.]+)\.[^/]*\.pyc(?:\.\d+)?$")  # its sou
 # They read what their arguments name and the system's own files.
 PLAIN = {"cc", "c++", "gcc", "g++", "ld", "ldconfig", "fc-list", "uname", "sleep", "true", "ps"}
 BLIND = re.compile(r"-[a-zA-Z]*[IES]")  # options that leave PYTHONPATH or this module out
+PATHS = ("os.py", "pathlib.py", "posixpath.py", "genericpath.py")  # ask for others
 HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - at every start: no pathlib
 
 
@@ -52,8 +53,14 @@ class Notes:
 
     def _watched(self, real):
         def stat(path, *arguments, **options):
-            self.path("s", path)
-            return real(path, *arguments, **options)
+            if isinstance(path, int) or not self._of_importing(sys._getframe(1)):
+                self.path("s", path)
+                return real(path, *arguments, **options)
+            try:
+                return real(path, *arguments, **options)
+            except FileNotFoundError:  # a conftest.py that may appear
+                self.path("s", path)
+                raise
         return stat
 
     def look(self, event, arguments):
@@ -71,7 +78,7 @@ class Notes:
     @staticmethod
     def _of_importing(frame):
         """Whether Python looks for a module there, or pytest for tests: no look at the book."""
-        while frame and frame.f_code.co_filename.endswith(("os.py", "pathlib.py", "sitecustomize.py")):
+        while frame and frame.f_code.co_filename.endswith(PATHS):
             frame = frame.f_back
         file = frame.f_code.co_filename if frame else ""
         return file.startswith("<frozen importlib") or f"{os.sep}_pytest{os.sep}" in file
