@@ -1,6 +1,5 @@
 """What passed is left out until something changes that it looked at, and only then."""
 
-import json
 import os
 import subprocess
 import sys
@@ -9,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from book.pipeline.ground.paths import CODE, ROOT, WEB, widgets
-from book.pipeline.notebooks import notebook
 from book.pipeline.suite import files, passed, remember, seen
 from book.pipeline.suite.passed import Passed, digest, files_of
 from book.pipeline.suite.seen import Memory
@@ -202,6 +200,7 @@ def test_what_did_not_run_or_was_changed_meanwhile_is_not_remembered(tmp_path):
         name.removeprefix("tests/test_").removesuffix(".py") for name in BAD
         if name.startswith("tests/") and "good" not in name)
     assert "the process of tests/test_dies.py ended with -9" in done.stdout
+    assert "the process of tests/test_leaves.py ended before its tests did" in done.stdout
     assert "book/data.txt was changed meanwhile" in done.stdout
 
 

@@ -30,6 +30,9 @@ from book.pipeline.suite.observer.sitecustomize import MADE, Notes
 from book.pipeline.suite.seen import Memory, States, Unsure
 
 # Packages that most files need, loaded once.
+GOOD = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+# What pytest tells beside the programs that were started.
+FINISHED, SKIPPED, NAMED = "pytest: finished", "pytest: skipped", "pytest: programs named"
 LOADED = ("-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning")
 PACKAGES = ("nbformat", "yaml", "numpy", "torch", "torch._dynamo")
 
@@ -89,8 +92,11 @@ def run(name: str, options: Sequence[str], memory: Memory, called: str) -> int:
     number, log = tempfile.mkstemp()  # a TemporaryDirectory would end with the fork
     os.close(number)
     status = in_fork(lambda: child(name, options, Path(log), memory.root))
+    if status in GOOD and FINISHED not in Path(log).read_text("utf-8", "surrogateescape"):
+        print(f"1 error in 0.0s: the process of {name} ended before its tests did")
+        status = 1
     try:
-        if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        if status not in GOOD:
             raise Unsure("it did not pass")
         memory.add(called, looked_at(name, Path(log), began, whole, memory.root))
     except (Unsure, OSError) as why:
@@ -115,9 +121,9 @@ def looked_at(name: str, log: Path, began: int, whole: States, root: Path) -> St
     states, programs = seen.read(log, began, root)
     if f"r {name}" not in states:
         raise Unsure("it was not seen to be read")
-    if "skipped" in programs:
+    if SKIPPED in programs:
         raise Unsure("a test was skipped")
-    if programs - {"named"} and "named" not in programs:
+    if programs - {FINISHED, NAMED} and NAMED not in programs:
         states |= whole
         if whole != whole_book(root):
             raise Unsure("the book was changed meanwhile")
@@ -163,7 +169,7 @@ def child(name: str, options: Sequence[str], log: Path, root: Path) -> int:
 
 
 class Told:
-    """Notes what only pytest knows: what a file says of its programs, and that a test was skipped."""
+    """Notes what only pytest knows: what a file says of its programs; a test that was skipped."""
 
     def __init__(self, notes: Notes, root: Path):
         self.notes, self.root = notes, root
@@ -174,11 +180,14 @@ class Told:
             key = f"g {pattern}"
             self.notes.line(f"{key}\t{seen.state(key, self.root)}")
         if items and all(marked):
-            self.notes.line("p named")
+            self.notes.line(f"p {NAMED}")
 
     def pytest_runtest_logreport(self, report):
         if report.skipped and not hasattr(report, "wasxfail"):
-            self.notes.line("p skipped")
+            self.notes.line(f"p {SKIPPED}")
+
+    def pytest_sessionfinish(self):
+        self.notes.line(f"p {FINISHED}")
 
 
 if __name__ == "__main__":

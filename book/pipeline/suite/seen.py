@@ -73,7 +73,8 @@ def read(log: Path, since: int, root: Path = ROOT) -> Seen:
             programs.add(key[2:])
             continue
         states[key] = state(key, root)
-        if then and then != states[key] or key[0] == "r" and _newer(root / key[2:], since):
+        newer = key[0] == "r" and _newer(root / key[2:], since)
+        if newer or (then and then != states[key]):
             raise Unsure(f"{key[2:]} was changed meanwhile")
     return Seen(states, frozenset(programs))
 

@@ -69,6 +69,7 @@ def tests(name: str, group: str, marks: str) -> Step:
 
 
 SPECIMEN = "_build/specimen/_build/html/**/*"
+SITE_PROGRAMS = ("esbuild", "node", "purgecss", "git")
 BROWSER = ("chromium", "chromium-browser", "google-chrome", "node")
 NBVAL = [*NOTEBOOKS, *under_nbval.OPTIONS]
 # In the order in which they are begun: the longest first, so that both lanes end together.
@@ -79,11 +80,11 @@ STEPS = [
     tests("companions", "all", ""),
     Step("site", module("site"), "mend what Sphinx names", "core all",
          (*LOCKED, *WEB), ("_build/html/**/*", "_build/web/**/*"),
-         seen=True, programs=("esbuild", "node")),
+         seen=True, programs=SITE_PROGRAMS),
     Step("built-pages", module("pages.check"), "mend the page", "core all",
          ("_build/html/**/*",), after=("site",), seen=True),
     Step("specimen-site", [PYTHON, "-m", "tests.specimen.build"], "mend what Sphinx names", "all",
-         (*LOCKED, *WEB), (SPECIMEN,), seen=True, programs=("esbuild", "node")),
+         (*LOCKED, *WEB), (SPECIMEN,), seen=True, programs=SITE_PROGRAMS),
     Step("specimen", pytest("tests/specimen", "-p", "tests.specimen.build"),
          "mend the script or the style", "all", (*LOCKED, SPECIMEN, *WEB),
          after=("specimen-site",), seen=True, programs=BROWSER),

@@ -28,7 +28,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - at e
 def names(folder):
     """A digest of the names in a folder; what tools keep there is left out."""
     try:
-        found = sorted(name for name in os.listdir(folder)
+        found = sorted(name for name in os.listdir(folder)  # noqa: PTH208
                        if name not in MADE and not name.endswith(".part"))
     except OSError:
         return "none"
@@ -90,7 +90,7 @@ class Notes:
         if name != self.root and not name.startswith(self.root + os.sep):
             return
         name = COMPILED.sub(r"\1.py", name[len(self.root) + 1:]) or "."
-        if MADE.isdisjoint(name.split(os.sep)) and (kind, name) not in self.known:
+        if MADE.isdisjoint(re.split("/", name)) and (kind, name) not in self.known:
             self.known.add((kind, name))
             self.line(f"{kind} {name}" + (f"\t{names(path)}" if kind == "l" else ""))
 
