@@ -29,11 +29,11 @@ from book.pipeline.suite import seen
 from book.pipeline.suite.observer.sitecustomize import MADE, Notes
 from book.pipeline.suite.seen import Memory, States, Unsure
 
-# Packages that most files need, loaded once.
 GOOD = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 # What pytest tells beside the programs that were started.
 FINISHED, SKIPPED, NAMED = "pytest: finished", "pytest: skipped", "pytest: programs named"
 LOADED = ("-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning")
+# Packages that most files need, loaded once.
 PACKAGES = ("nbformat", "yaml", "numpy", "torch", "torch._dynamo")
 
 
