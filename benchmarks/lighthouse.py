@@ -14,9 +14,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import chromium
 from book.pipeline import environment
 from book.pipeline.ground.paths import ROOT
+from oracles.web import chromium
 
 CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
 FOLDER = ROOT / "_build" / "lighthouse"

@@ -33,10 +33,11 @@ from typing import Any
 import torch
 from torch.utils import data
 
-from benchmarks import leftovers, report
+from benchmarks import report
 from book.pipeline.ground.paths import CODE
-from tests.helpers.loader_cases import Case, same
-from tests.helpers.loader_datasets import Draws
+from oracles import leftovers
+from oracles.loader_cases import Case, same
+from oracles.loader_datasets import Draws
 
 
 @dataclass(frozen=True)
@@ -273,7 +274,7 @@ def result(fires: dict[str, Fire]) -> dict[str, Any]:
     """All tables as they are recorded."""
     load = os.getloadavg()[0]
     torch.set_num_threads(1)
-    set_forkserver_preload(["tests.helpers.loader_datasets"])
+    set_forkserver_preload(["oracles.loader_datasets"])
     deaths, stayed, equal = {}, {}, {}
     for method, fire in fires.items():
         deaths[method], left = chaos_and_after(method, fire.kills, fire)

@@ -6,7 +6,7 @@
 It needs a C++ compiler. Each time is the median of the rounds, in which the three take turns, so
 that what else the machine does meets all of them. The chains have 4,194,304 elements (float32); the
 rows are 4096 of 1024. A ratio is the other's time by mini_compile's: above 1, mini_compile is
-faster. The random graphs are those of tests/code/test_mini_compile_agrees.py.
+faster. The random graphs are those of tests/code/mini_compile/test_mini_compile_agrees.py.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def row(key: str, threads: int, rounds: int) -> dict[str, Any]:
 
 def agreement(graphs: int, gradients: int) -> list[dict[str, Any]]:
     """Random graphs beside eager: how many, how many differ, and where their operators are."""
-    from tests.helpers.compile_agree import Survey
+    from oracles.compile_agree import Survey
 
     torch.set_num_threads(1)
     rows = []

@@ -6,7 +6,7 @@
 Each program runs three times: as it is, under mini_dynamo and under torch.compile with a back end
 that runs the graph as it is. All that a caller can see is compared with the plain run; then the
 numbers of graphs and of breaks are compared with torch's. The programs are those of
-tests/code/test_mini_dynamo_agrees.py.
+tests/code/mini_dynamo/test_mini_dynamo_agrees.py.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import torch
 
 from benchmarks import report
 from book.pipeline.ground.paths import CODE
-from tests.helpers import dynamo_differences
+from oracles import dynamo_differences
 
 COLUMNS = [
     {"key": "cases", "zh": "程序", "en": "programs"},
@@ -58,7 +58,7 @@ def run_all() -> Any:
     if str(CODE) not in sys.path:
         sys.path.insert(0, str(CODE))
     import mini_dynamo  # noqa: F401  what is measured, for the digests of the record
-    from tests.helpers.dynamo_agree import Survey
+    from oracles.dynamo_agree import Survey
 
     return Survey()
 

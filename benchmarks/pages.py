@@ -30,11 +30,11 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, Page, sync_playwright
 from sphinx_external_toc.parsing import parse_toc_yaml
 
-from benchmarks import chromium, lighthouse, report
-from benchmarks.serving import served, snapshot, wire_body
+from benchmarks import lighthouse, report
 from book.pipeline.finish import sizes
 from book.pipeline.ground.paths import OPENING, ROOT, SHEET, is_section, place
-from tests.helpers import axe
+from oracles.web import axe, chromium
+from oracles.web.serving import served, snapshot, wire_body
 
 PROFILE = {"mbit_per_s": 1.6, "rtt_ms": 150, "cpu_slowdown": 4, "viewport": [412, 823], "loads": 5}
 PHONE = {"viewport": dict(zip(("width", "height"), PROFILE["viewport"], strict=True)),

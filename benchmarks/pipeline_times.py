@@ -41,7 +41,7 @@ COLUMNS = [
 
 def example(name: str, wrap: Callable) -> Callable[[], None]:
     """All calls of an example, its `step` wrapped, with backward where a gradient is needed."""
-    from inside.observe.pipeline_stages import FUNCTION, define
+    from inside.compile.observe.pipeline_stages import FUNCTION, define
 
     names = define(FUNCTIONS[name].source) | {"print": lambda *words: None}
     names[FUNCTION] = wrap(names[FUNCTION])

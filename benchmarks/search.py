@@ -3,7 +3,7 @@
     python -m benchmarks.search             after `make site`
     python -m benchmarks.search --record    also store the result for the status page
 
-The queries are those of tests/pages/search_queries.yaml. `held` are those that were not looked at
+The queries are those of oracles/web/search_queries.yaml. `held` are those that were not looked at
 while the ranking was made. Times are Node's: of a query, once the index is there; of loading, the
 first search of a reader without what the network takes.
 """
@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks import report
 from book.pipeline.ground.paths import SITE
-from tests.helpers import search_queries
+from oracles.web import search_queries
 
 BUDGETS = {"share": report.Budget("queries answered among the first five", 95, " %", floor=True),
            "ms": report.Budget("a query", 20, " ms"),

@@ -12,9 +12,9 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from benchmarks import chromium
 from book.pipeline.ground.paths import SITE
 from book.pipeline.serve import served
+from oracles.web import chromium
 
 PICTURE = Path(__file__).with_name("page.png")
 PAGE, PART = "book/index.html?lang=both", ".house"

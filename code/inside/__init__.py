@@ -1,12 +1,17 @@
 """What the notebooks import: the device they run on; drawings and widgets in submodules.
 
+What only one chapter uses stands in that chapter's room: `inside.tensors`, `inside.autograd`, ….
+
 `BOOK_DEVICE` names the device (`cpu`, `cuda`, `cuda:1`, …); without it, a CUDA GPU is taken where
 torch sees one.
 """
 
 import os
+import sys
 
 import torch
+
+from inside import earlier_names
 
 
 def chosen_device(wish: str | None) -> torch.device:
@@ -24,6 +29,7 @@ def chosen_device(wish: str | None) -> torch.device:
     return torch.device(wish)
 
 
+sys.meta_path.append(earlier_names.Finder)
 device = chosen_device(os.environ.get("BOOK_DEVICE"))
 
 

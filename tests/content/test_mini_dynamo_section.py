@@ -3,8 +3,8 @@
 import json
 
 from book.pipeline.ground.paths import CHAPTERS, RESULTS
-from tests.code import test_mini_dynamo_wrong_rules as wrong
-from tests.helpers.dynamo_cases import CASES
+from oracles.dynamo_cases import CASES
+from tests.code.mini_dynamo import test_mini_dynamo_wrong_rules as wrong
 
 SECTION = CHAPTERS / "05-compile/mini-dynamo.md"
 

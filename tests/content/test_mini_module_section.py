@@ -4,8 +4,8 @@ import json
 import re
 
 from book.pipeline.ground.paths import CHAPTERS, RESULTS
-from tests.code import test_mini_module
-from tests.code.test_module_exercises import EXERCISES
+from tests.code.mini_module import test_mini_module
+from tests.code.mini_module.test_module_exercises import EXERCISES
 
 SECTION = CHAPTERS / "03-modules/mini-module.md"
 

@@ -4,8 +4,8 @@ import json
 import re
 
 from book.pipeline.ground.paths import CHAPTERS, RESULTS
-from tests.code import test_mini_tensor
-from tests.code.test_mini_tensor_exercises import EXERCISES, SOURCES
+from tests.code.mini_tensor import test_mini_tensor
+from tests.code.mini_tensor.test_mini_tensor_exercises import EXERCISES, SOURCES
 from tests.helpers.exercise_checks import cuts
 
 

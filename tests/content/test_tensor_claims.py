@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch.utils import swap_tensors
 
 from book.pipeline.ground.paths import ROOT
-from inside.observe.dispatch import LAYERS, Spy, Trace, slots
+from inside.tensors.observe.dispatch import LAYERS, Spy, Trace, slots
 
 
 def raises(call):

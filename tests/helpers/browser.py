@@ -12,7 +12,7 @@ from collections import defaultdict
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
-from benchmarks import chromium
+from oracles.web import chromium
 
 HANG = 30_000  # ms after which what a test waits for will never come, also on a busy machine
 expect.set_options(timeout=HANG)

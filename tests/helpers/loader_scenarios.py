@@ -16,9 +16,9 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks.leftovers import mark_semaphores
 from mini_loader import DataLoader
-from tests.helpers import loader_datasets as datasets
+from oracles import loader_datasets as datasets
+from oracles.leftovers import mark_semaphores
 
 
 def loader(method, act=None, **arguments):
@@ -138,7 +138,7 @@ def main():
     name, method, file = sys.argv[1:]
     note_processes(Path(file))
     mark_semaphores()
-    multiprocessing.set_forkserver_preload(["mini_loader_worker", "tests.helpers.loader_datasets"])
+    multiprocessing.set_forkserver_preload(["mini_loader_worker", "oracles.loader_datasets"])
     if method != "fork":
         early_exit(method)                  # starts what these methods keep for good
     before = descriptors()

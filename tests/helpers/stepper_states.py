@@ -6,7 +6,7 @@ import pytest
 
 from inside.widgets.graph_stepper import ESM
 from inside.widgets.web_module import joined_module
-from tests.helpers.javascript import evaluate
+from oracles.web.javascript import evaluate
 
 QUANTITIES = ("grad", "flow", "before", "after")
 EXACT = """((nodes) => m.stepsOf(nodes).map((step) => Object.fromEntries(

@@ -8,8 +8,8 @@ import torch
 
 import inside
 from inside.observe.storages import group
-from inside.pictures.storages import MAX_CELLS, draw_tensors
 from inside.pictures.svg import SMALLEST
+from inside.tensors.pictures.storages import MAX_CELLS, draw_tensors
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
-from benchmarks import chromium
 from book.pipeline.ground.paths import CODE, ROOT, SITE
 from book.pipeline.notebooks import depends
 from book.pipeline.serve import served
+from oracles.web import chromium
 from tests.helpers.site import NO_SITE, pages
 from tests.pages.visit import Tab
 

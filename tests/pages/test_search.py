@@ -6,7 +6,7 @@ import json
 import pytest
 
 from book.pipeline.ground.paths import SITE
-from tests.helpers.search_queries import answers, ask, files, judge, place, queries, tops
+from oracles.web.search_queries import answers, ask, files, judge, place, queries, tops
 from tests.helpers.site import NO_SITE
 
 pytestmark = pytest.mark.browser  # run where a site has been built

@@ -18,10 +18,11 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Error, TimeoutError
 
-from benchmarks.serving import wire_body
 from book.pipeline.ground.paths import OPENING, SHEET, place
 from book.pipeline.pages.built import Finding
-from tests.helpers import axe, contrast
+from oracles.web import axe
+from oracles.web.serving import wire_body
+from tests.helpers import contrast
 from tests.helpers.browser import WIDGETS
 from tests.helpers.languages import CHINESE
 

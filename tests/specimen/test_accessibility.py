@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.helpers.axe import ON_A_PHONE, violations
+from oracles.web.axe import ON_A_PHONE, violations
 
 pytestmark = pytest.mark.browser
 

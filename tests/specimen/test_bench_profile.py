@@ -5,7 +5,7 @@ import os
 import pytest
 
 from benchmarks import pages
-from benchmarks.serving import served
+from oracles.web.serving import served
 
 pytestmark = pytest.mark.browser
 

@@ -13,9 +13,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from playwright.sync_api import expect
 
-from benchmarks import chromium as program
 from book.pipeline.ground.paths import ROOT
-from tests.helpers.axe import violations
+from oracles.web import chromium as program
+from oracles.web.axe import violations
 from tests.helpers.languages import CHINESE
 from tests.specimen.conftest import PAGES
 

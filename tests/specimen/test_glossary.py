@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.helpers.axe import violations
+from oracles.web.axe import violations
 
 pytestmark = pytest.mark.browser
 

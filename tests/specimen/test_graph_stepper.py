@@ -8,12 +8,12 @@ import pytest
 from inside.widgets import graph_stepper
 from inside.widgets.graph_stepper import ESM
 from inside.widgets.web_module import joined_module
+from oracles.typed_expressions import in_python
+from oracles.web.axe import violations
+from oracles.web.javascript import evaluate
 from pytorch_deep_dive import Scalar
-from tests.helpers.axe import violations
-from tests.helpers.javascript import evaluate
 from tests.helpers.languages import CHINESE
 from tests.helpers.stepper_states import states
-from tests.helpers.typed_expressions import in_python
 
 pytestmark = pytest.mark.browser
 

@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from inside.observe import virtual_loader
+from inside.data.observe import virtual_loader
 from inside.widgets.loader_timeline import ESM, rows_of
 from inside.widgets.web_module import joined_module
-from tests.helpers.axe import violations
+from oracles.web.axe import violations
 from tests.helpers.languages import CHINESE
 
 pytestmark = pytest.mark.browser

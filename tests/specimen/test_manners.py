@@ -4,9 +4,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from benchmarks.serving import served
 from book.extension import head, report
 from book.pipeline.content import publication
+from oracles.web.serving import served
 from tests.helpers.templates import rendered
 from tests.specimen.conftest import SOURCE
 

@@ -7,9 +7,9 @@ import pytest
 from inside.widgets.module_inspector import ESM
 from inside.widgets.typed_model import LAYERS
 from inside.widgets.web_module import joined_module
-from tests.helpers.axe import violations
+from oracles.typed_models import in_torch
+from oracles.web.axe import violations
 from tests.helpers.languages import CHINESE
-from tests.helpers.typed_models import in_torch
 
 pytestmark = pytest.mark.browser
 

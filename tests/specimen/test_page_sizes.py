@@ -5,9 +5,9 @@ import re
 import pytest
 
 from benchmarks import pages
-from benchmarks.serving import served
 from book.pipeline.finish import sizes
 from book.pipeline.ground.paths import widgets
+from oracles.web.serving import served
 from tests.specimen.conftest import PAGES
 
 pytestmark = pytest.mark.browser

@@ -7,7 +7,7 @@ import pytest
 from inside.widgets.pipeline_explorer import ESM, pipeline
 from inside.widgets.pipeline_words import FUNCTIONS, STAGES
 from inside.widgets.web_module import joined_module
-from tests.helpers.axe import violations
+from oracles.web.axe import violations
 from tests.helpers.languages import CHINESE
 
 pytestmark = pytest.mark.browser

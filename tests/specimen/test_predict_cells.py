@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.helpers.axe import violations
+from oracles.web.axe import violations
 from tests.helpers.browser import until
 from tests.specimen.conftest import PAGES
 

@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.helpers.axe import violations
+from oracles.web.axe import violations
 from tests.specimen.conftest import CHAPTER, PAGES
 
 pytestmark = pytest.mark.browser

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.helpers.axe import ON_A_PHONE, violations
+from oracles.web.axe import ON_A_PHONE, violations
 
 pytestmark = pytest.mark.browser
 

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from inside.widgets.aligned_shapes import ESM as ALIGNED
 from inside.widgets.stride_explorer import ESM
 from inside.widgets.web_module import joined_module
-from tests.helpers.axe import violations
+from oracles.web.axe import violations
 from tests.helpers.languages import CHINESE
 
 pytestmark = pytest.mark.browser

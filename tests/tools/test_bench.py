@@ -15,10 +15,10 @@ import nbformat
 import pytest
 
 from benchmarks import lighthouse, notebooks, pages, report, site_build
-from benchmarks.serving import served, snapshot
 from book.extension.status import KINDS_OF_PAGES, measured
 from book.pipeline.ground.paths import ROOT
 from book.pipeline.state import records, status
+from oracles.web.serving import served, snapshot
 
 NUMBER = {"type": "number", "exclusiveMinimum": 0}
 DAY = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$"}
@@ -227,7 +227,7 @@ def test_a_build_is_reckoned_for_the_sections_of_its_budget(monkeypatch, capsys)
 
 
 def test_without_a_site_the_command_says_what_to_run(tmp_path, monkeypatch):
-    monkeypatch.setattr("benchmarks.serving.SITE", tmp_path)
+    monkeypatch.setattr("oracles.web.serving.SITE", tmp_path)
     with pytest.raises(SystemExit, match="run `make site`"), snapshot():
         pass
 

@@ -54,6 +54,7 @@ def test_the_archive_beside_a_notebook_is_all_that_its_imports_need(built, tmp_p
                "import inside.widgets.loader_timeline, inside.widgets.module_inspector\n"
                "import inside.widgets.aligned_shapes\n"
                "import mini_loader, loader_data\n"
+               "from inside.pictures.grids import draw_grids  # as an older notebook says\n"
                "from inside.widgets.pipeline_explorer import PipelineExplorer\n"
                "PipelineExplorer('loop')\n"
                "from inside.recorded import recorded\nrecorded('scalar-speed')\n"

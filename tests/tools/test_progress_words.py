@@ -12,7 +12,7 @@ from book.extension import progress
 from book.extension.sections import Section
 from book.pipeline.ground.paths import ROOT
 from book.pipeline.reading.minutes import Estimate
-from tests.helpers.javascript import evaluate
+from oracles.web.javascript import evaluate
 
 WORDS, STATE = (ROOT / "book/web/progress" / name for name in ("words.js", "state.js"))
 

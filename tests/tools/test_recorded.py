@@ -135,4 +135,5 @@ def test_a_notebook_does_not_take_the_names_of_a_companion_for_its_own(folder, m
 
 
 def test_what_shows_no_result_keeps_its_digests(folder):
-    assert set(depends.digests(["from inside import device"])) == {"inside/__init__.py"}
+    assert set(depends.digests(["from inside import device"])) == {
+        "inside/__init__.py", "inside/earlier_names.py"}

@@ -367,7 +367,7 @@ def test_no_wrapper_of_a_widget_reads_another_script(tmp_path):
 def test_a_page_is_remembered_with_what_visits_it():
     from tests.pages.conftest import TOOLS
     names = {str(Path(file)) for file in TOOLS}
-    for file in ("benchmarks/chromium.py", "benchmarks/serving.py", "book/pipeline/serve.py",
+    for file in ("oracles/web/chromium.py", "oracles/web/serving.py", "book/pipeline/serve.py",
                  "book/pipeline/pages/built.py", "tests/helpers/site.py", "tests/pages/look.js",
                  "node_modules/axe-core/axe.min.js"):
         assert str(ROOT / file) in names, file

@@ -12,9 +12,9 @@ from jsonschema import Draft202012Validator
 
 from book.extension import drill
 from book.pipeline.ground.paths import ROOT
+from oracles.web.javascript import evaluate
 from tests.helpers.card_examples import card, write_cards, write_chapter
 from tests.helpers.depth import cases
-from tests.helpers.javascript import evaluate
 
 WEB = ROOT / "book" / "web" / "drill"
 SCHEMA = json.loads((WEB / "event.schema.json").read_text("utf-8"))

@@ -3,7 +3,7 @@
 import pytest
 
 from book.pipeline.ground.paths import ROOT
-from tests.helpers.javascript import run_node
+from oracles.web.javascript import run_node
 
 SUITES = sorted((ROOT / "tests" / "web").glob("*/*.test.mjs"))
 

@@ -8,7 +8,7 @@ import tinycss2
 
 from book.pipeline.ground.paths import ROOT, WEB, widgets
 from inside.widgets.web_module import joined_module
-from tests.helpers.javascript import run_node
+from oracles.web.javascript import run_node
 
 WIDGETS = widgets()
 SHARED = [*sorted(WEB.glob("widget/*.js")), *sorted(WEB.glob("common/*.js")),

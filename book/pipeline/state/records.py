@@ -3,7 +3,7 @@
 A record holds `measured`: {name: digest} of what it is about when it is stored. Where one of these
 differs today, its numbers were measured before a change. Nothing fails because of that: the status
 page says so, and the command that records measures anew. The equipment of a script (report,
-chromium, tests/helpers) does not count. Needs neither torch nor Jupyter.
+oracles) does not count. Needs neither torch nor Jupyter.
 """
 
 from __future__ import annotations

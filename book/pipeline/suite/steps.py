@@ -27,8 +27,9 @@ PYTHON = sys.executable
 LOCKED = ("constraints.txt", "requirements*.txt", "package.json", "package-lock.json")
 # What every test uses: conftest.py at the root imports the reader of notebooks.
 ALWAYS = (*LOCKED, "pyproject.toml", "conftest.py", "tests/conftest.py", "tests/helpers/**/*",
-          "book/pipeline/*.py", "book/pipeline/content/*", "book/pipeline/ground/*",
-          "book/pipeline/state/*", "book/pipeline/suite/*", "book/pipeline/notebooks/**/*")
+          "oracles/**/*", "book/pipeline/*.py", "book/pipeline/content/*",
+          "book/pipeline/ground/*", "book/pipeline/state/*", "book/pipeline/suite/*",
+          "book/pipeline/notebooks/**/*")
 PIPELINE = ("book/extension/**/*", "book/pipeline/**/*", "book/*.yaml")
 CODE = ("code/**/*",)
 WEB = ("book/web/**/*",)

@@ -3,8 +3,8 @@
 `GraphStepper` is an anywidget around `book/web/graph-stepper/`, the same module that the page
 loads without a kernel. It sends the engine's graph; the browser counts the steps of the backward
 pass, as it does for an expression that a reader types there. `GraphStepper.of_torch` shows a graph
-of torch, whose steps are recorded while torch runs it (see inside/observe/torch_graph.py). Without
-JavaScript a table stands in the widget's place.
+of torch, whose steps are recorded while torch runs it (see
+inside/autograd/observe/torch_graph.py). Without JavaScript a table stands in the widget's place.
 
 What the element reads is JSON in its attribute `graph`. Nothing in it is specific to Scalar: any
 graph of numbered nodes can be shown by writing the same fields.
@@ -39,8 +39,8 @@ from itertools import count
 import anywidget
 from traitlets import Int, TraitError, Unicode, validate
 
+from inside.autograd.observe.torch_graph import record
 from inside.bilingual import spans
-from inside.observe.torch_graph import record
 from inside.widgets.fallback import attribute, table
 from inside.widgets.quantities import bracketed, exact, spell
 from inside.widgets.torch_graph import describe

@@ -2,8 +2,8 @@
 
 `LoaderTimeline` is an anywidget around `book/web/loader-timeline/`, the same module that the page
 loads without a kernel. The browser simulates the rules by which torch sends, keeps and hands over
-batches; `inside.observe.virtual_loader` runs torch itself on the same settings, which gives the
-table that stands in the widget's place without JavaScript, and what `run()` returns in a live
+batches; `inside.data.observe.virtual_loader` runs torch itself on the same settings, which gives
+the table that stands in the widget's place without JavaScript, and what `run()` returns in a live
 notebook.
 
 What the element reads is JSON in its attribute `settings`, the arguments of `LoaderTimeline` and
@@ -14,7 +14,7 @@ import anywidget
 from traitlets import Dict, TraitError, validate
 
 from inside.bilingual import spans
-from inside.observe.virtual_loader import run
+from inside.data.observe.virtual_loader import run
 from inside.widgets.fallback import attribute, table
 from inside.widgets.web_module import WEB, joined_module
 

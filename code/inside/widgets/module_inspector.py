@@ -24,8 +24,8 @@ import torch
 from traitlets import Dict, TraitError, observe, validate
 
 from inside.bilingual import spans
-from inside.observe.module_calls import CallError, record_calls
-from inside.observe.module_tree import (
+from inside.modules.observe.module_calls import CallError, record_calls
+from inside.modules.observe.module_tree import (
     BUFFER,
     NON_PERSISTENT,
     PARAMETER,

@@ -28,7 +28,7 @@ import torch
 from traitlets import Dict, TraitError, validate
 
 from inside.bilingual import spans
-from inside.observe.pipeline_stages import stages_of
+from inside.compile.observe.pipeline_stages import stages_of
 from inside.recorded import conditions, number, recorded
 from inside.widgets.fallback import attribute
 from inside.widgets.pipeline_words import FUNCTIONS, STAGES, TIMES

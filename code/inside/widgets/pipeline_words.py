@@ -1,7 +1,7 @@
 """The functions that the pipeline explorer shows, and every word of it that is not the page's.
 
-A stage is named here and filled by `inside.observe.pipeline_stages`; the page shows the stages in
-this order, as many as the record has.
+A stage is named here and filled by `inside.compile.observe.pipeline_stages`; the page shows the
+stages in this order, as many as the record has.
 """
 
 from dataclasses import dataclass

@@ -5,7 +5,7 @@
 
 from collections import Counter
 
-from inside.observe.torch_graph import is_leaf, short
+from inside.autograd.observe.torch_graph import is_leaf, short
 from inside.widgets.quantities import spell
 
 SHOWN = 3  # elements of a vector that are written out
