@@ -43,7 +43,7 @@ prove: setup-full ## run the proofs of cards that changed and write their result
 check: setup-full ## before every commit: lint, staleness, what changed; ONLY=desk: these steps
 	@$(BIN)/python -m book.pipeline.checks quick
 
-test: setup-full ## everything that changed since it passed (FRESH=1: all; DEPTH=20: more random cases)
+test: setup-full ## what changed since it passed (FRESH=1: all; DRY=1: list it; DEPTH=20: more random cases)
 	@$(BIN)/python -m book.pipeline.checks all
 
 test-core: setup-full ## everything that needs no browser and no compiler
