@@ -12,6 +12,7 @@ device that is made for that, and sealed if it passes (`notebooks/rehearsed.py`)
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import sys
 from collections.abc import Sequence
@@ -95,7 +96,7 @@ def execute(notebook: NotebookNode, source: Path) -> None:
         coalesce_streams=True, resources={"metadata": {"path": str(source.parent)}},
     )
     try:
-        client.execute(env=environment)
+        asyncio.run(client.async_execute(env=environment))  # `execute` leaves a lane's loop open
     except CellExecutionError as error:
         raise SyncError(f"{relative(source)}: a cell raised {error.ename}: {error.evalue}\n"
                         f"{error.traceback}") from None
