@@ -340,7 +340,7 @@ def test_a_notebook_is_remembered_with_the_settings_of_the_book(pytest_in, tmp_p
 
 
 def test_a_notebook_is_remembered_with_the_widgets_that_it_imports(tmp_path):
-    write(tmp_path, {"stride-explorer/index.js": 'import { a } from "../common/a.js";\n',
+    write(tmp_path, {"stride-explorer/index.js": 'import { a } from "../common/a.js";\na()',
                      "common/a.js": "", "graph-stepper/index.js": ""})
     found = remember.scripts(["from inside.widgets import stride_explorer"], tmp_path)
     assert found == {tmp_path / "stride-explorer/index.js", tmp_path / "common/a.js"}

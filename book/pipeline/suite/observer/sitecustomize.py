@@ -77,11 +77,12 @@ class Notes:
 
     @staticmethod
     def _of_importing(frame):
-        """Whether Python looks for a module there, or pytest for tests: no look at the book."""
+        """Whether Python looks for a module or a package, or pytest for tests: not at the book."""
         while frame and frame.f_code.co_filename.endswith(PATHS):
             frame = frame.f_back
         file = frame.f_code.co_filename if frame else ""
-        return file.startswith("<frozen importlib") or f"{os.sep}_pytest{os.sep}" in file
+        return file.startswith("<frozen importlib") or any(
+            f"{os.sep}{part}{os.sep}" in file for part in ("_pytest", f"importlib{os.sep}metadata"))
 
     def path(self, kind, path):
         if not isinstance(path, (str, bytes, os.PathLike)):
