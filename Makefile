@@ -37,13 +37,13 @@ sync: setup-full ## execute and rehearse sections that changed and write their n
 	@$(RUN).sync $(if $(FORCE),--force)
 	@$(BIN)/python -m tests.specimen.renew
 
-prove: setup-full ## run the proofs of all cards and write their results
-	@$(RUN).prove
+prove: setup-full ## run the proofs of cards that changed and write their results (FORCE=1: all)
+	@$(RUN).prove $(if $(FORCE),--all)
 
 check: setup-full ## before every commit: lint, staleness, what changed; ONLY=desk: these steps
 	@$(BIN)/python -m book.pipeline.checks quick
 
-test: setup-full ## everything that changed since it passed (FRESH=1: all; DEPTH=20: more random cases)
+test: setup-full ## what changed since it passed (FRESH=1: all; DRY=1: list it; DEPTH=20: more random cases)
 	@$(BIN)/python -m book.pipeline.checks all
 
 test-core: setup-full ## everything that needs no browser and no compiler
@@ -52,8 +52,8 @@ test-core: setup-full ## everything that needs no browser and no compiler
 test-torch: setup-full ## all notebooks and proofs with another torch: make test-torch TORCH=2.11.0
 	@$(RUN).other_torch $(TORCH) $(if $(RECORD),--record)
 
-test-cpu: setup-full ## all notebooks and proofs as a CPU without AVX-512 computes them
-	@$(RUN).other_cpu
+test-cpu: setup-full ## all notebooks and proofs without AVX-512 and on two threads (THREADS=1: on one)
+	@$(RUN).other_cpu $(if $(THREADS),--threads $(THREADS))
 
 # Not the .venv that is put first above: this runs in the environment it is called from.
 test-cuda: export PATH := $(patsubst $(CURDIR)/$(BIN):%,%,$(PATH))

@@ -17,11 +17,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from book.pipeline import prove, sync
+from book.pipeline import sync
 from book.pipeline.cards import results
 from book.pipeline.content import chapters
 from book.pipeline.ground.paths import CHAPTERS, OPENING, ROOT, SHEET, write_atomic
 from book.pipeline.notebooks.notebook import SETUP
+from book.pipeline.proofs.session import versions
 
 SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 TOC = "_toc.yml"
@@ -81,7 +82,7 @@ def section(root: Path, name: str) -> Texts:
     return fresh(root, {
         place / f"{slug}.md": source(TITLE, english, QUESTION),
         place / "cards" / f"{slug}.yaml": "[]  # CONTRIBUTING.md says what stands on a card\n",
-        place / "cards" / f"{slug}.json": results.file_text({}, prove.versions()),
+        place / "cards" / f"{slug}.json": results.file_text({}, versions()),
     }) | {toc: listed(read(root, toc), folder, slug),
           opening: with_can_do(read(root, opening), f"{relative(root, opening)}", slug, english)}
 

@@ -92,7 +92,7 @@ def execute(notebook: NotebookNode, source: Path) -> None:
     path = os.pathsep.join(filter(None, [str(CODE), os.environ.get("PYTHONPATH")]))
     environment = os.environ | nb.ENVIRONMENT | {"PYTHONPATH": path}
     client = NotebookClient(
-        notebook, kernel_name="python3", timeout=120, record_timing=False, store_widget_state=False,
+        notebook, kernel_name="python3", timeout=600, record_timing=False, store_widget_state=False,
         coalesce_streams=True, resources={"metadata": {"path": str(source.parent)}},
     )
     try:

@@ -6,7 +6,8 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from book.pipeline.finish import search
-from book.pipeline.ground.paths import ROOT, SITE
+from book.pipeline.ground.paths import CODE, ROOT, SITE
+from book.pipeline.notebooks import depends
 from book.pipeline.serve import served
 from oracles.web import chromium
 from tests.helpers.site import NO_SITE, pages
@@ -14,11 +15,11 @@ from tests.pages.visit import Tab
 
 HERE = Path(__file__).parent
 SEARCH = SITE / "_static" / search.FOLDER
-TOOLS = [*sorted(HERE.glob("*.py")), HERE / "look.js", Path(chromium.path()),
-         ROOT / "node_modules/axe-core/axe.min.js", ROOT / "book/pipeline/serve.py",
-         ROOT / "book/pipeline/ground/paths.py", ROOT / "pyproject.toml",
-         *(file for folder in ("tests/helpers", "book/pipeline/pages", "oracles/web")
-           for file in sorted((ROOT / folder).glob("*.py")))]
+# What visits a page: these tests with all that they import, and what they inject.
+OWN = sorted(HERE.glob("*.py"))
+TOOLS = [*OWN, *sorted(depends.files((file.read_text("utf-8") for file in OWN), (ROOT, CODE))),
+         HERE / "look.js", Path(chromium.path()), ROOT / "node_modules/axe-core/axe.min.js",
+         ROOT / "tests/conftest.py", ROOT / "pyproject.toml"]
 
 
 def pytest_generate_tests(metafunc):

@@ -52,7 +52,7 @@ def write(folder, *cells):
 def run(tmp_path, monkeypatch):
     """Run a notebook with these cells; `absent` are packages that the book has and we lack."""
 
-    def call(*cells, run_only=(), seconds=60, absent=()):
+    def call(*cells, run_only=(), seconds=600, absent=()):
         monkeypatch.setattr(runner, "known_packages", lambda: set(absent))
         return runner.run(write(tmp_path, *cells), "section.ipynb", frozenset(run_only),
                                    time.monotonic() + seconds)
@@ -233,18 +233,19 @@ def test_a_forked_process_does_not_go_on_with_the_notebook(run, tmp_path):
 
 @pytest.mark.slow
 def test_a_stuck_notebook_ends_with_the_time_and_with_its_children(run, tmp_path):
-    alive = tmp_path / "alive"
-    program = f"import time, pathlib; time.sleep(4); pathlib.Path({str(alive)!r}).touch()"
-    started = time.monotonic()
-    result = run(code("print(1)", "1\n"),
-                 code(f"import subprocess, sys\n"
-                      f"subprocess.Popen([sys.executable, '-c', {program!r}])\n"
-                      f"import time; time.sleep(60)"), seconds=2)
-    assert time.monotonic() - started < 10
-    assert set(places(result.failed)) <= {1, 2}  # 1: on a machine too busy to start in 2 s
+    beat = tmp_path / "beat"
+    loop = f"while :; do echo x >> {beat}; sleep 0.02; done"
+    for seconds in (2, 20, 200):  # the first is enough unless the machine is busy
+        result = run(code("print(1)", "1\n"),
+                     code(f"import subprocess\nsubprocess.Popen(['sh', '-c', {loop!r}])\n"
+                          f"import time; time.sleep(3600)"), seconds=seconds)
+        if beat.exists():
+            break
+    assert places(result.failed) == [2]
     assert result.failed[-1].reason.startswith("was not done when the time was over; ")
-    time.sleep(max(0.0, started + 7 - time.monotonic()))
-    assert not alive.exists()
+    size = beat.stat().st_size
+    time.sleep(0.3)
+    assert beat.stat().st_size == size
 
 
 def test_a_broken_file_fails(tmp_path):
@@ -266,7 +267,7 @@ def trials(tmp_path_factory):
 def prove(tmp_path, trials):
     """Prove these cards: (proved, failed, not run), the last two as texts."""
 
-    def call(*rows, gpu=False, seconds=60.0):
+    def call(*rows, gpu=False, seconds=600.0):
         write_book(tmp_path, *rows)
         book, problems = cards.load(tmp_path)
         assert problems == []
@@ -291,10 +292,8 @@ def test_cards_are_proved_and_failures_named(prove, monkeypatch):
 
 
 def test_a_stuck_proof_and_those_after_it_fail_when_the_time_is_over(prove):
-    stuck = card("tensors-stuck", needs="cuda", proof="import time\nassert not time.sleep(60)\n")
-    started = time.monotonic()
+    stuck = card("tensors-stuck", needs="cuda", proof="import time\nassert not time.sleep(3600)\n")
     proved, failed, _ = prove(stuck, card("tensors-late"), gpu=True, seconds=0.5)
-    assert time.monotonic() - started < 30
     assert proved == 0
     assert re.search(r"'tensors-stuck': .*: still running after \S+ s$", failed[0])
     assert failed[1].endswith("'tensors-late': was not begun when the time was over")

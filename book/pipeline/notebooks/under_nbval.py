@@ -27,7 +27,7 @@ COLOUR = re.compile(r"(?:#x1B|\x1b)\[\d*m")  # as pytest writes an escape into i
 OPTIONS = ("--nbval", "--nbval-current-env", f"--nbval-sanitize-with={SANITIZE}")
 ALL = "notebooks"   # the place of a finding that is about the whole run
 FORKED = ("-p", "book.pipeline.notebooks.forked_kernels")
-CELL_SECONDS = 120  # for one cell; nbval does not see that a kernel has died, and waits
+CELL_SECONDS = 600  # for one cell; nbval does not see that a kernel has died, and waits
 LEAVE = 30.0        # s that pytest has to write its report when the time is over
 # Ctrl-C makes pytest end with a report, also where the shell that started us ignores it.
 PYTEST = """import signal, sys, pytest
