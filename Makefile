@@ -6,7 +6,7 @@ export OMP_NUM_THREADS := 1
 RUN := $(BIN)/python -m book.pipeline
 
 .DEFAULT_GOAL := help
-.PHONY: help book lab site serve new sync prove check test test-core test-torch test-cpu test-cuda bench lock pins setup-site setup-full
+.PHONY: help book lab site serve page new sync prove check test test-core test-torch test-cpu test-cuda bench lock pins setup-site setup-full
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -19,6 +19,10 @@ site: setup-site ## build the site into _build/html (no torch needed)
 serve:
 	@$(RUN).serve $(if $(PORT),--port $(PORT))
 
+page: setup-full ## one page while it is written: PAGE=05-compile/fusion; EXECUTE=1 runs changed cells; PORT=8010
+	@$(if $(PAGE),,$(error page: say which, as in PAGE=05-compile/fusion))
+	@$(RUN).page $(PAGE) $(if $(EXECUTE),--execute) $(if $(PORT),--port $(PORT))
+
 READS := zh en both
 lab: ## read and run the notebooks in JupyterLab: READ=zh, en or both; PORT=8889
 	@$(if $(or $(filter-out $(READS),$(READ)),$(word 2,$(READ))),$(error lab: READ=$(READ) is none of: $(READS)))
@@ -29,7 +33,7 @@ new: setup-full ## begin one: make new CHAPTER=06-memory, make new SECTION=06-me
 	@$(if $(or $(and $(CHAPTER),$(SECTION)),$(if $(CHAPTER)$(SECTION),,none)),$(error new: give either CHAPTER=06-memory or SECTION=06-memory/allocator))
 	@$(RUN).new $(if $(CHAPTER),chapter '$(CHAPTER)',section '$(SECTION)')
 
-sync: setup-full ## execute sections that changed and write their notebooks (FORCE=1: all)
+sync: setup-full ## execute and rehearse sections that changed and write their notebooks (FORCE=1: all)
 	@$(RUN).sync $(if $(FORCE),--force)
 	@$(BIN)/python -m tests.specimen.renew
 
@@ -39,7 +43,7 @@ prove: setup-full ## run the proofs of cards that changed and write their result
 check: setup-full ## before every commit: lint, staleness, what changed; ONLY=desk: these steps
 	@$(BIN)/python -m book.pipeline.checks quick
 
-test: setup-full ## everything that changed since it passed (FRESH=1: all; DEPTH=20: more random cases)
+test: setup-full ## what changed since it passed (FRESH=1: all; DRY=1: list it; DEPTH=20: more random cases)
 	@$(BIN)/python -m book.pipeline.checks all
 
 test-core: setup-full ## everything that needs no browser and no compiler

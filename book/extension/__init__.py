@@ -81,8 +81,17 @@ def read_side_by_side(app) -> None:
             app.extensions[name].parallel_read_safe = True
 
 
+def prepare(app, env, documents: list[str]) -> None:
+    """Make once what many pages need, before processes part that read them: each has few pages,
+    and what it makes goes with it.
+    """
+    glossary.count_terms(app)
+    drill.of_book(app)  # colours the code of the cards, also for the pages that they stand on
+
+
 def setup(app):
     app.connect("builder-inited", read_side_by_side)
+    app.connect("env-before-read-docs", prepare)
     for concern in (slugs, bilingual, maths, drawings, drill, web, layout, progress, head, report):
         concern.setup(app)
     add(app, TRANSFORMS)

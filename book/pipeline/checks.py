@@ -6,7 +6,8 @@
 
 Two steps run side by side; a failure stops only what builds on it, and all failures are told at
 the end. What passed is remembered until something changes that could make it fail:
-`make test FRESH=1` runs everything. `make test ONLY="site pages"` runs these steps.
+`make test FRESH=1` runs everything, `DRY=1` nothing: it lists what would run, and why.
+`make test ONLY="site pages"` runs these steps. `RECORD=1` stores how long each step took.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import time
 from collections.abc import Sequence
 
 from book.pipeline.ground.paths import relative
+from book.pipeline.suite import record
 from book.pipeline.suite.lanes import FAILED, LOGS, SKIPPED, Lanes, Result, again, slowest, tests
 from book.pipeline.suite.steps import STEPS, Step
 
@@ -66,11 +68,28 @@ def report(results: Sequence[Result], seconds: float) -> None:
             print(f"\n──── {result.step.name}: {result.state} ────\n{result.output.strip()}\n")
             print(f"To go on: {result.step.advice}, then run it again alone: "
                   f"{again(result.step)}")
+    print("\nSeconds of each step:",
+          *(f"{result.seconds:7.1f} s  {result.step.name}: {result.state}" for result in results),
+          sep="\n")
     failed = [result.step.name for result in results if result.state in (FAILED, SKIPPED)]
     print(f"\n{len(results) - len(failed)} of {len(results)} steps passed in {seconds:.0f} s"
           f"{'; not: ' + ', '.join(failed) if failed else ''}. Logs: {relative(LOGS)}")
     passed, broken = tests(results)
     print(f"{passed} passed, {broken} failed")
+
+
+REMEMBERING = {"book.pipeline.suite.files", "book.pipeline.suite.remember"}
+
+
+def list_what_runs(steps: Sequence[Step], lanes: Lanes) -> None:
+    """Each step with the reason why it would run; nothing is run but the search for that."""
+    for step in steps:
+        if REMEMBERING.intersection(step.command):
+            done = subprocess.run(step.command, cwd=lanes.root, env=os.environ | {"DRY": "1"},
+                                  capture_output=True, text=True, check=False)
+            print(f"{step.name}:", (done.stdout + done.stderr).strip(), flush=True)
+        else:
+            print(f"{step.name}: {lanes.why(step) or 'unchanged since it passed'}", flush=True)
 
 
 def main() -> int:
@@ -82,9 +101,16 @@ def main() -> int:
         sys.exit(f"test: this machine lacks {', '.join(missing)}; install the package in brackets, "
                  "or run `make test-core`, which needs none of them")
     started = time.perf_counter()
-    results = Lanes(steps, fresh=bool(os.environ.get("FRESH")),
-                    tell=lambda line: print(line, flush=True)).run()
-    report(results, time.perf_counter() - started)
+    lanes = Lanes(steps, fresh=bool(os.environ.get("FRESH")),
+                  tell=lambda line: print(line, flush=True))
+    if os.environ.get("DRY"):
+        list_what_runs(steps, lanes)
+        return 0
+    results = lanes.run()
+    seconds = time.perf_counter() - started
+    report(results, seconds)
+    if os.environ.get("RECORD") and group == "all" and not os.environ.get("ONLY"):
+        record.store(results, seconds, lanes.fresh)
     return int(any(result.state in (FAILED, SKIPPED) for result in results))
 
 

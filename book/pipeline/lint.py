@@ -113,6 +113,12 @@ def lint_source(text: str) -> list[Finding]:
     return findings
 
 
+def lint_metadata(text: str) -> list[Finding]:
+    """Findings in the metadata of cells alone: with them, no page can be made."""
+    return list(_unreadable(text)) or [found for cell in cells_of(text)
+                                       for found in _metadata(cell)]
+
+
 def _question(text: str) -> Iterator[Finding]:
     """What is wrong with the pair of texts in the head; that both are there, `heads` says."""
     head = heads.parse(text)

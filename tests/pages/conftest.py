@@ -5,18 +5,21 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
-from book.pipeline.ground.paths import ROOT, SITE
+from book.pipeline.finish import search
+from book.pipeline.ground.paths import CODE, ROOT, SITE
+from book.pipeline.notebooks import depends
 from book.pipeline.serve import served
 from oracles.web import chromium
 from tests.helpers.site import NO_SITE, pages
 from tests.pages.visit import Tab
 
 HERE = Path(__file__).parent
-TOOLS = [*sorted(HERE.glob("*.py")), HERE / "look.js", Path(chromium.path()),
-         ROOT / "node_modules/axe-core/axe.min.js", ROOT / "book/pipeline/serve.py",
-         ROOT / "book/pipeline/ground/paths.py", ROOT / "pyproject.toml",
-         *(file for folder in ("tests/helpers", "book/pipeline/pages", "oracles/web")
-           for file in sorted((ROOT / folder).glob("*.py")))]
+SEARCH = SITE / "_static" / search.FOLDER
+# What visits a page: these tests with all that they import, and what they inject.
+OWN = sorted(HERE.glob("*.py"))
+TOOLS = [*OWN, *sorted(depends.files((file.read_text("utf-8") for file in OWN), (ROOT, CODE))),
+         HERE / "look.js", Path(chromium.path()), ROOT / "node_modules/axe-core/axe.min.js",
+         ROOT / "tests/conftest.py", ROOT / "pyproject.toml"]
 
 
 def pytest_generate_tests(metafunc):
@@ -25,9 +28,11 @@ def pytest_generate_tests(metafunc):
 
 
 def visited(page):
-    """A page, with all that a visit of it looks at: the drill alone reads the cards' files."""
+    """A page, with all that a visit of it looks at: the drill alone reads the cards' files, and no
+    visit opens the search, whose files change with any page; test_search.py looks at those."""
     shared = [file for file in sorted((SITE / "_static").rglob("*")) if file.is_file()
-              and ("drill" in page or "drill-cards" not in file.as_posix())]
+              and ("drill" in page or "drill-cards" not in file.as_posix())
+              and SEARCH not in file.parents]
     return pytest.param(page, marks=pytest.mark.remember(SITE / page, *shared, *TOOLS))
 
 

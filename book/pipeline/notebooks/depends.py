@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
@@ -26,15 +26,25 @@ class Uses(NamedTuple):
     calls: frozenset[tuple[str, str | None]]  # (function, result); None: a name only computed
 
 
-def files(programs: Iterable[str]) -> set[Path]:
-    """Files below `code/` that the programs import, directly or through one another."""
+def files(programs: Iterable[str], bases: Sequence[Path] = ()) -> set[Path]:
+    """Files below `code/` that the programs import, directly or through one another.
+
+    With other `bases`, modules are looked for there.
+    """
     todo = [uses(program).modules for program in programs]
     found: set[Path] = set()
     while todo:
-        for file in {_find(name) for name in todo.pop()} - found - {None}:
-            found.add(file)
-            todo.append(uses_of(file).modules)
+        names = todo.pop()
+        for base in bases or (CODE,):
+            for file in {_find(name, base) for name in names} - found - {None}:
+                found.add(file)
+                todo.append(uses_of(file, base).modules)
     return found
+
+
+def needs_code(programs: Iterable[str]) -> bool:
+    """Whether the programs import any file below `code/`."""
+    return any(_find(name) for program in programs for name in uses(program).modules)
 
 
 def results(programs: Iterable[str], before: Iterable[str] = ()) -> set[Path]:
@@ -66,9 +76,9 @@ def by_companions(code: Iterable[Path]) -> set[Path]:
     return set().union(*(results([file.read_text(encoding="utf-8")]) for file in code))
 
 
-def uses_of(file: Path) -> Uses:
-    """What a file of `code/` uses when it is imported."""
-    package = file.parent.relative_to(CODE).parts
+def uses_of(file: Path, base: Path | None = None) -> Uses:
+    """What a file of `code/`, or below another `base`, uses when it is imported."""
+    package = file.parent.relative_to(base or CODE).parts
     return uses(file.read_text(encoding="utf-8"), package, imported=True)
 
 
@@ -138,8 +148,8 @@ def tree(source: str) -> ast.Module:
     return ast.Module([], [])
 
 
-def _find(module: str) -> Path | None:
-    stem = CODE.joinpath(*module.split("."))
+def _find(module: str, base: Path) -> Path | None:
+    stem = base.joinpath(*module.split("."))
     for file in (stem.with_suffix(".py"), stem / "__init__.py"):
         if file.is_file():
             return file

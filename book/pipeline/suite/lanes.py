@@ -8,22 +8,26 @@ import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
 from book.pipeline.ground.paths import ROOT
-from book.pipeline.suite.passed import Passed, digest, files_of
+from book.pipeline.suite import seen
+from book.pipeline.suite.seen import Memory, Seen, States, Unsure
 from book.pipeline.suite.steps import Step
 
 LOGS = ROOT / "_build" / "log"
 LANES = 2
 GRACE = 10.0  # seconds that a step has to end what it started
 COUNT = re.compile(r"^(?=.*\b\d+ (?:passed|failed|error))[=\s]*(.*?) in [\d.]+s", re.M)
+COUNTED = re.compile(r"(\d+) (\w+)")
 SLOW = re.compile(r"^([\d.]+)s (?:call|setup|teardown) +(\S+.*)$", re.M)
 PASSED, FAILED, SKIPPED, KNOWN = "passed", "failed", "not run", "passed before"
 
@@ -49,12 +53,12 @@ class Lanes:
         self.steps, self.waiting = steps, list(steps)
         self.root, self.tell = root, tell
         self.fresh = fresh
-        self.memory = Passed("steps", root)
+        self.memory = Memory(root)
         self.results: dict[str, Result] = {}
         self.ended: SimpleQueue[Result] = SimpleQueue()
         self.running: dict[str, threading.Thread] = {}
         self.processes: dict[str, subprocess.Popen] = {}
-        self.storing, self.starting = threading.Lock(), threading.Lock()
+        self.starting = threading.Lock()
         self.stopped = False
 
     def run(self) -> list[Result]:
@@ -106,33 +110,50 @@ class Lanes:
         except Exception as error:  # a thread that dies silently would be waited for without end
             self.ended.put(Result(step, FAILED, output=f"{type(error).__name__}: {error}"))
 
+    def why(self, step: Step) -> str:
+        """Why a step runs; empty if it passed before, and all it looked at is as it was."""
+        if self.fresh:
+            return "all run afresh"
+        if not (step.inputs or step.seen):
+            return "always runs"
+        return self.memory.why(called(step))
+
     def _work(self, step: Step) -> Result:
-        """Run a step unless it passed before with the same inputs and left the same products."""
-        inputs = self._inputs(step)
-        key = again(step)  # `make check` and `make test` have steps of one name
-        if not self.fresh and step.inputs and \
-                self.memory.holds(key, inputs + self._products(step)):
+        if not self.why(step):
             return Result(step, KNOWN)
-        started = time.perf_counter()
-        status, output = self._run(step)
-        seconds = time.perf_counter() - started
-        if step.inputs:
-            same = not status and self._inputs(step) == inputs  # else it is not known what passed
-            try:
-                with self.storing:
-                    self.memory.add({key: inputs + self._products(step)} if same else {},
-                                    [] if same else [key])
-            except OSError as error:
-                output += f"\nnot remembered: {error}"
+        began, inputs = seen.now(), seen.patterns(step.inputs, self.root)
+        with tempfile.TemporaryDirectory() as folder:
+            log = Path(folder) / "seen"
+            started = time.perf_counter()
+            status, output = self._run(step, seen.environment(log, self.root) if step.seen else {})
+            seconds = time.perf_counter() - started
+            if step.inputs or step.seen:
+                output += self._remember(step, status, log, began, inputs)
         return Result(step, FAILED if status else PASSED, seconds, output)
 
-    def _inputs(self, step: Step) -> str:
-        return digest(files_of(step.inputs, self.root), root=self.root)
+    def _remember(self, step: Step, status: int, log: Path, began: int, inputs: States) -> str:
+        """Remember a step that has passed; what there is to say where that cannot be."""
+        try:
+            if status:
+                self.memory.forget(called(step))
+                return ""
+            looked = seen.read(log, began, self.root) if step.seen else Seen({}, frozenset())
+            if unknown := looked.programs - set(step.programs):
+                raise Unsure(f"nobody knows what it reads: {', '.join(sorted(unknown))}")
+            if step.seen and not looked.states:
+                raise Unsure("nothing was noted")
+            if seen.patterns(step.inputs, self.root) != inputs:
+                raise Unsure("an input was changed meanwhile")
+            made = seen.patterns(step.products, self.root)
+            self.memory.add(called(step), inputs | looked.states | made)
+        except Unsure as why:
+            self.memory.forget(called(step))
+            return f"\nnot remembered: {why}"
+        except OSError as error:
+            return f"\nnot remembered: {error}"
+        return ""
 
-    def _products(self, step: Step) -> str:
-        return digest(files_of(step.products, self.root), root=self.root) if step.products else ""
-
-    def _run(self, step: Step) -> tuple[int, str]:
+    def _run(self, step: Step, environment: Mapping[str, str]) -> tuple[int, str]:
         LOGS.mkdir(parents=True, exist_ok=True)
         file = LOGS / f"{step.name.replace(' ', '-')}.txt"
         with file.open("w+", encoding="utf-8", errors="replace") as log:
@@ -140,7 +161,8 @@ class Lanes:
                 if self.stopped:
                     return 1, "ended before it began"
                 process = subprocess.Popen(
-                    step.command, cwd=self.root, env=os.environ | {"PYTHONUNBUFFERED": "1"},
+                    step.command, cwd=self.root,
+                    env=os.environ | {"PYTHONUNBUFFERED": "1"} | environment,
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
                 self.processes[step.name] = process
             try:
@@ -155,7 +177,7 @@ class Lanes:
         self.results[result.step.name] = result
         self.running.pop(result.step.name).join()
         time_taken = f", {result.seconds:.0f} s" if result.state in (PASSED, FAILED) else ""
-        counted = f" ({counts[-1]})" if (counts := COUNT.findall(result.output)) else ""
+        counted = f" ({told})" if (told := counts(result.output)) else ""
         self.tell(f"[{len(self.results)}/{len(self.steps)}] {result.step.name}: {result.state}"
                   f"{counted}{time_taken}")
 
@@ -179,9 +201,17 @@ def slowest(results: Sequence[Result], most: int = 15) -> list[tuple[float, str]
     return sorted(found, reverse=True)[:most]
 
 
+def counts(output: str) -> str:
+    """The sum of what pytest has counted, such as `2 failed, 41 passed`."""
+    total: Counter[str] = Counter()
+    for number, word in COUNTED.findall(" ".join(COUNT.findall(output))):
+        total[word.removesuffix("s") if word.startswith("error") else word] += int(number)
+    return ", ".join(f"{number} {word}" for word, number in sorted(total.items()))
+
+
 def tests(results: Sequence[Result]) -> tuple[int, int]:
     """How many tests passed and how many failed or could not be set up, over all steps."""
-    told = " ".join(count for result in results for count in COUNT.findall(result.output))
+    told = " ".join(counts(result.output) for result in results)
     passed, failed = (sum(map(int, re.findall(rf"(\d+) {word}", told)))
                       for word in ("passed", "(?:failed|error)"))
     return passed, failed
@@ -190,3 +220,9 @@ def tests(results: Sequence[Result]) -> tuple[int, int]:
 def again(step: Step) -> str:
     """The command of a step as a reader pastes it at the root of the book."""
     return shlex.join(step.command).replace(f"{ROOT}/", "")
+
+
+def called(step: Step) -> str:
+    """What a step is remembered by: `make check` and `make test` have steps of one name, and one
+    that names other files than before has not passed yet."""
+    return f"{again(step)} {step.inputs} {step.products} {step.seen} {step.programs}"

@@ -21,7 +21,7 @@ from pathlib import Path
 from book.pipeline.ground.paths import ROOT, write_atomic
 
 FOLDER = Path(".cache") / "passed"
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "cc", "g++")
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "cc", "g++", "node")
 LEFT_OUT = {"__pycache__", ".ipynb_checkpoints"}
 # Settings that change what a test does or how deep it goes.
 SETTINGS = ("DEPTH", "RECORD", "SPECIMEN", "OMP_NUM_THREADS", "BOOK_THREADS", "CC",
@@ -78,13 +78,14 @@ def digest(files: Iterable[Path], *words: str, root: Path = ROOT) -> str:
         total.update(word.encode() + b"\0")
     for file in files:
         name = file.relative_to(root) if file.is_relative_to(root) else file
-        total.update(f"{name}\0{_of_file(file, *_stamp(file))}\0".encode())
+        total.update(f"{name}\0{content(file)}\0".encode())
     return total.hexdigest()
 
 
-def _stamp(file: Path) -> tuple[int, int]:
+def content(file: Path) -> str:
+    """sha256 of a file, computed once a process as long as the file stays as it is."""
     state = file.stat()
-    return state.st_mtime_ns, state.st_size
+    return _of_file(file, state.st_ctime_ns, state.st_size)
 
 
 @cache

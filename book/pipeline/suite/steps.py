@@ -8,16 +8,17 @@
     lab         what a reader runs, with JupyterLab: `make lab`, and what is to be downloaded
     pages       what only content can break: one visit to each page
 
-A step names its inputs; once it has passed, it runs again only when one of them changes (see
-passed.py). `watch.py` fails a step that opens a file of the book which is not among its inputs.
-Steps without inputs always run; some of them remember what passed one by one (see remember.py).
+A step of tests remembers what passed file by file, with what each file was seen to look at
+(`files.py`); notebooks and pages are remembered one by one (`remember.py`). Another step is
+remembered as a whole: with its `inputs`, and where it is `seen`, with what it was seen to look at
+(`seen.py`); then its inputs are what its `programs` read, which are no Python. What names neither
+always runs.
 """
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from book.pipeline.ground.paths import NOTEBOOKS
 from book.pipeline.notebooks import under_nbval
@@ -33,7 +34,6 @@ PIPELINE = ("book/extension/**/*", "book/pipeline/**/*", "book/*.yaml")
 CODE = ("code/**/*",)
 WEB = ("book/web/**/*",)
 EXERCISES = ("chapters/*/check_*.py", "chapters/*/exercises*.yaml")
-CONTENT = ("chapters/**/*", "book/*", "_toc.yml", "_config.yml", "benchmarks/results/*")
 
 
 @dataclass(frozen=True)
@@ -47,28 +47,12 @@ class Step:
     inputs: tuple[str, ...] = ()
     products: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    seen: bool = False
+    programs: tuple[str, ...] = ()
 
 
-class Floor(NamedTuple):
-    """A folder of tests; `own` is what they test, beside what every test may use."""
-
-    folder: str
-    own: tuple[str, ...]
-    advice: str = "mend the failing test"
-
-
-FLOORS = {
-    "companions": Floor("tests/code", (*CODE, *WEB, *PIPELINE, *EXERCISES, "benchmarks/**/*")),
-    "tools": Floor("tests/tools", (*PIPELINE, *CODE, *WEB, *EXERCISES, "Makefile", "*.txt",
-                                   "*.json", ".npmrc", ".gitignore", "LICENSE", "_config.yml",
-                                   "_toc.yml", "book/drill.md", "tests/pages/*",
-                                   "benchmarks/**/*")),
-    "inside": Floor("tests/inside", (*CODE, *WEB, *PIPELINE, "benchmarks/results/*")),
-    "web": Floor("tests/web", (*CODE, *WEB, *PIPELINE, "book/pictures/*")),
-    "content": Floor("tests/content", (*CONTENT, *CODE, *WEB, *PIPELINE, "*", ".ci/*",
-                                       ".devcontainer/*", "binder/*", "book/pictures/*",
-                                       "benchmarks/**/*", "tests/**/*"), "mend the text"),
-}
+FLOORS = {"companions": "tests/code", "tools": "tests/tools", "inside": "tests/inside",
+          "web": "tests/web", "content": "tests/content"}
 
 
 def module(name: str, *arguments: str) -> list[str]:
@@ -76,20 +60,19 @@ def module(name: str, *arguments: str) -> list[str]:
 
 
 def pytest(*arguments: str) -> list[str]:
-    # book.pipeline comes before nbformat, whose checks of addresses it keeps from being compiled
-    return [PYTHON, "-m", "pytest", "-p", "book.pipeline", "--durations=12",
-            "--durations-min=1.0", *arguments]
+    return [PYTHON, "-m", "pytest", "--durations=12", "--durations-min=1.0", *arguments]
 
 
 def tests(name: str, group: str, marks: str) -> Step:
     """The tests of a floor that a group runs."""
-    floor = FLOORS[name]
-    command = pytest(floor.folder, "-p", "book.pipeline.suite.watch", *(["-m", marks] if marks
-                                                                        else []))
-    return Step(name, command, floor.advice, group, (*ALWAYS, f"{floor.folder}/**/*", *floor.own))
+    return Step(name, module("suite.files", FLOORS[name], *(["-m", marks] if marks else [])),
+                "mend the text" if name == "content" else "mend the failing test", group)
 
 
-NBVAL = [*NOTEBOOKS, *under_nbval.OPTIONS]
+SPECIMEN = "_build/specimen/_build/html/**/*"
+SITE_PROGRAMS = ("esbuild", "node", "purgecss", "git")
+BROWSER = ("chromium", "chromium-browser", "google-chrome", "node")
+NBVAL = [*NOTEBOOKS, *under_nbval.OPTIONS, *under_nbval.FORKED]
 # In the order in which they are begun: the longest first, so that both lanes end together.
 STEPS = [
     Step("desk", module("desk"), "mend the named lines; what is stale: `make sync`, `make prove`"),
@@ -97,25 +80,26 @@ STEPS = [
     *(tests(name, "core", "not compiler") for name in FLOORS),
     tests("companions", "all", ""),
     Step("site", module("site"), "mend what Sphinx names", "core all",
-         (*LOCKED, *PIPELINE, *CODE, *WEB, *CONTENT, "LICENSE", ".npmrc",
-          "benchmarks/**/*", "tests/code/**/*.py"), ("_build/html/**/*", "_build/web/**/*")),
-    Step("built-pages", module("pages.check"), "mend the page", "core all", after=("site",)),
-    Step("specimen", pytest("tests/specimen"), "mend the script or the style", "all",
-         (*ALWAYS, "tests/specimen/**/*", *PIPELINE, *CODE, *WEB, "_config.yml",
-          "LICENSE", "benchmarks/*.py", "benchmarks/results/*")),
+         (*LOCKED, *WEB), ("_build/html/**/*", "_build/web/**/*"),
+         seen=True, programs=SITE_PROGRAMS),
+    Step("built-pages", module("pages.check"), "mend the page", "core all",
+         ("_build/html/**/*",), after=("site",), seen=True),
+    Step("specimen-site", [PYTHON, "-m", "tests.specimen.build"], "mend what Sphinx names", "all",
+         (*LOCKED, *WEB), (SPECIMEN,), seen=True, programs=SITE_PROGRAMS),
+    Step("specimen", pytest("tests/specimen", "-p", "tests.specimen.build"),
+         "mend the script or the style", "all", (*LOCKED, SPECIMEN, *WEB),
+         after=("specimen-site",), seen=True, programs=BROWSER),
     Step("lab", pytest("tests/lab"), "mend what `make lab` starts", "all",
          (*ALWAYS, "tests/lab/**/*", "tests/specimen/source/**/*", "book/pipeline/**/*", *CODE,
           *WEB, *EXERCISES, "LICENSE", "benchmarks/*.py", "benchmarks/results/*")),
     Step("pages", pytest("tests/pages", "-p", "book.pipeline.suite.remember"),
          "mend the page", "all", after=("site",)),
     Step("proofs", module("prove", "--verify"), "mend the card or its proof",
-         "core all", (*LOCKED, "book/pipeline/**/*", "book/*.yaml", *CODE, "chapters/*/cards/*",
-                      "chapters/*/chapter.yaml", "benchmarks/results/*")),
+         "core all", LOCKED, seen=True),
     Step("notebooks", pytest(*NBVAL, "-p", "book.pipeline.suite.remember"),
          "mend the section, then `make sync`", "core all"),
-    # One worker beside another step: 1,521 cells took 402 s on two busy cores.
-    Step("rehearsal", module("cuda_run", "--device", "rehearsal", "--workers", "1",
-                             "--minutes", "180"),
+    # Those that carry no seal of having passed: none, where `make sync` was run.
+    Step("rehearsal", module("notebooks.rehearsed"),
          "let the cell hold on every device, or keep it on the CPU and tag it with the reason",
          "all", (*LOCKED, "conftest.py", "pyproject.toml", *PIPELINE, *CODE, *WEB,
                  "chapters/*/*.ipynb", "book/index.ipynb", "benchmarks/results/*")),

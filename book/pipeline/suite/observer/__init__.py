@@ -1,0 +1,1 @@
+"""On PYTHONPATH of programs whose reading is noted."""
