@@ -44,7 +44,7 @@ def files(programs: Iterable[str], bases: Sequence[Path] = ()) -> set[Path]:
 
 def needs_code(programs: Iterable[str]) -> bool:
     """Whether the programs import any file below `code/`."""
-    return any(_find(name) for program in programs for name in uses(program).modules)
+    return any(_find(name, CODE) for program in programs for name in uses(program).modules)
 
 
 def results(programs: Iterable[str], before: Iterable[str] = ()) -> set[Path]:
