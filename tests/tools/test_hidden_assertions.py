@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from book.pipeline.cards import rules
-from book.pipeline.proofs.reached import self_test
+from book.pipeline.proofs.reached import SelfTest
 from book.pipeline.text import marked_yaml
 from tests.helpers.quick_trials import quick_trials
 
@@ -47,7 +47,7 @@ def test_a_proof_that_looks_at_itself_hides_no_dead_assertion(tmp_path, name):
                            problem=lambda text, line: text)
     with quick_trials(tmp_path) as ground:
         assert ground.run(proof).failure is None
-        assert self_test(card, ground, 20) != []
+        assert SelfTest(card, ground, 60).problems() != []
 
 
 @pytest.mark.parametrize("test", ["[1 == 2]", "{1 == 2}", "{'a': 1 == 2}", "lambda: 1 == 2",
