@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import os
-import platform
-import re
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from book.pipeline.ground.machine import machine as machine  # every script says it
 from book.pipeline.ground.paths import relative
 from book.pipeline.state import records
 
-CPUINFO = Path("/proc/cpuinfo")
 BUSY = 0.5  # load per core above which timings say more about the neighbours
 
 
@@ -40,29 +36,6 @@ class Budget:
         verdict = "OVER  " if outside else "within"
         return [f"{verdict} budget: {self.what} {values[name]:,g}{self.unit} "
                 f"({sign} {self.limit:,g}{self.unit})  {name}" for name in outside or [worst]]
-
-
-def cpu_model() -> str:
-    """The processor's name as its maker wrote it, else its architecture."""
-    if CPUINFO.exists():
-        found = re.search(r"^model name\s*:\s*(.+)$", CPUINFO.read_text(), re.M)
-        return found[1].strip() if found else platform.machine()
-    if sys.platform == "darwin":
-        return subprocess.run(["sysctl", "-n", "machdep.cpu.brand_string"], check=True,
-                              capture_output=True, text=True).stdout.strip()
-    return platform.machine()
-
-
-def system_name() -> str:
-    try:
-        return platform.freedesktop_os_release()["PRETTY_NAME"]
-    except OSError:
-        return f"{platform.system()} {platform.release()}"
-
-
-def machine() -> str:
-    """Processor, cores and system: what a timing depends on, and no name of the host."""
-    return f"{cpu_model()}, {os.cpu_count()} cores, {system_name()}"
 
 
 def warn_if_busy() -> None:

@@ -81,7 +81,7 @@ def section(root: Path, name: str) -> Texts:
     toc, opening = root / TOC, place / f"{OPENING}.md"
     return fresh(root, {
         place / f"{slug}.md": source(TITLE, english, QUESTION),
-        place / "cards" / f"{slug}.yaml": "[]  # CONTRIBUTING.md says what stands on a card\n",
+        place / "cards" / f"{slug}.yaml": "[]  # chapters/README.md says what stands on a card\n",
         place / "cards" / f"{slug}.json": results.file_text({}, versions()),
     }) | {toc: listed(read(root, toc), folder, slug),
           opening: with_can_do(read(root, opening), f"{relative(root, opening)}", slug, english)}

@@ -133,7 +133,7 @@ def test_a_machine_is_its_processor_and_system_without_the_name_of_the_host(tmp_
     cpuinfo = tmp_path / "cpuinfo"
     cpuinfo.write_text("processor\t: 0\nmodel name\t: Abacus 9000 @ 1 Hz\n"
                        "processor\t: 1\nmodel name\t: Abacus 9000 @ 1 Hz\n")
-    monkeypatch.setattr(report, "CPUINFO", cpuinfo)
+    monkeypatch.setattr("book.pipeline.ground.machine.CPUINFO", cpuinfo)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     monkeypatch.setattr(platform, "freedesktop_os_release", lambda: {"PRETTY_NAME": "Debian 12"})
     assert report.machine() == "Abacus 9000 @ 1 Hz, 2 cores, Debian 12"

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from book.pipeline.ground.machine import machine
 from book.pipeline.ground.paths import RESULTS, relative, write_atomic
 from book.pipeline.state import records
 from book.pipeline.suite.lanes import FAILED, KNOWN, PASSED, SKIPPED, Result, counts
@@ -23,8 +24,6 @@ def of_run(results: Sequence[Result], seconds: float, fresh: bool) -> dict[str, 
 
     `clean` says that every step ran afresh: not one was known from before.
     """
-    from benchmarks.report import machine
-
     return {
         "machine": machine(), "torch": version("torch"), "python": platform.python_version(),
         "date": datetime.date.today().isoformat(), "depth": os.environ.get("DEPTH") or "1",
