@@ -5,7 +5,8 @@ import os
 from book.pipeline.notebooks import notebook, on_device
 
 os.environ.update(notebook.ENVIRONMENT
-                  | {"BOOK_DEVICE": os.environ.get("BOOK_DEVICE") or "cpu"})
+                  | {"BOOK_DEVICE": os.environ.get("BOOK_DEVICE") or "cpu",
+                     "OMP_NUM_THREADS": os.environ.get("BOOK_THREADS") or "1"})
 
 
 def pytest_collection_modifyitems(items):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from book.pipeline.ground.paths import RESULTS, relative, write_atomic
+from book.pipeline.ground.paths import relative
 from book.pipeline.state import records
 
 CPUINFO = Path("/proc/cpuinfo")
@@ -75,10 +74,7 @@ def warn_if_busy() -> None:
 
 
 def write(name: str, result: dict[str, Any]) -> Path:
-    """Replace the result file of one script; it also says what was measured, by digest."""
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    file = RESULTS / f"{name}.json"
-    content = result | {"measured": records.RECORDS[name].subject()}
-    write_atomic(file, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    """Replace the result file of one script and say so."""
+    file = records.write(name, result)
     print(f"bench: recorded in {relative(file)}")
     return file

@@ -106,7 +106,7 @@ class KillingBesideAChild(Killing):
             child = os.fork()
             if child == 0:
                 os.closerange(1, 3)  # who waits for the end of our output need not wait for it
-                time.sleep(60)
+                time.sleep(3600)
                 os._exit(0)
             self.counter.with_suffix(".child").write_text(str(child))
         super().__call__(i)
@@ -130,7 +130,7 @@ class Waiting:
     def __call__(self, i):
         if i == self.other:
             self.sign.touch()
-        patience = time.monotonic() + 300
+        patience = time.monotonic() + 1200
         while i == self.index and not self.sign.exists():
             assert time.monotonic() < patience, f"sample {self.other} is never asked for"
             time.sleep(0.001)

@@ -27,6 +27,7 @@ from book.extension import (
     maths,
     moved,
     offline,
+    old_records,
     predict,
     progress,
     report,
@@ -51,6 +52,7 @@ TRANSFORMS = (
     predict.FoldPredictions,  # looks at the pairs around a cell
     complete.BlankCells,
     set_up.FoldSetUp,
+    old_records.MarkOldRecords,  # inside the cell, so that the line folds and moves with it
     answers.FoldAnswers,
     chapter.FoldChecks,
     drill.InsertDrill,
@@ -79,8 +81,17 @@ def read_side_by_side(app) -> None:
             app.extensions[name].parallel_read_safe = True
 
 
+def prepare(app, env, documents: list[str]) -> None:
+    """Make once what many pages need, before processes part that read them: each has few pages,
+    and what it makes goes with it.
+    """
+    glossary.count_terms(app)
+    drill.of_book(app)  # colours the code of the cards, also for the pages that they stand on
+
+
 def setup(app):
     app.connect("builder-inited", read_side_by_side)
+    app.connect("env-before-read-docs", prepare)
     for concern in (slugs, bilingual, maths, drawings, drill, web, layout, progress, head, report):
         concern.setup(app)
     add(app, TRANSFORMS)

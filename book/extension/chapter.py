@@ -15,9 +15,19 @@ from markupsafe import Markup
 from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import element, raw, spans
+from book.extension.places import fill
 from book.extension.predict import code_cells
 from book.extension.progress import summary
-from book.extension.sections import HEAD, SHEET_TITLE, Section, asked, facts, link, sections
+from book.extension.sections import (
+    HEAD,
+    SHEET_TITLE,
+    Section,
+    asked,
+    facts,
+    link,
+    sections,
+    written,
+)
 from book.extension.tables import table
 from book.pipeline.ground.paths import OPENING, SHEET, place
 
@@ -34,7 +44,7 @@ def listing(ready: list[Section], sheet: str | None, pages: tuple[str, str]) -> 
             ((section, facts(section, UP)) for section in ready)]
     if sheet:
         rows.append([Markup(link(sheet, SHEET_TITLE, UP)), pages, ""])
-    return summary(ready) + table(HEAD, rows)
+    return summary(written(ready)) + table(HEAD, rows)
 
 
 def on_paper(sheet: Path) -> tuple[str, str]:
@@ -53,9 +63,9 @@ class ListSections(SphinxTransform):
         documents = list(self.env.external_site_map)
         ready = sections(Path(self.env.srcdir), documents).get(chapter, [])
         sheet = f"chapters/{chapter}/{SHEET}"
-        headed = {part["ids"][0]: part for part in self.document.findall(nodes.section)}
         pages = on_paper(Path(self.env.srcdir) / f"{sheet}.ipynb")
-        headed[LIST].append(raw(listing(ready, sheet if sheet in documents else None, pages)))
+        fill(self.document, self.env.docname,
+             {LIST: listing(ready, sheet if sheet in documents else None, pages)})
 
 
 class FoldChecks(SphinxTransform):

@@ -12,15 +12,15 @@ from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import raw, spans
 from book.extension.drawings import drawing
+from book.extension.places import fill
 from book.extension.progress import hours, summary
-from book.extension.sections import LANGS, SHEET_TITLE, Section, link, sections
+from book.extension.sections import LANGS, PLANNED, SHEET_TITLE, Section, link, sections, written
 from book.extension.slugs import slug
 from book.pipeline.content.chapters import Chapter, Machine, read
 from book.pipeline.ground.paths import OPENING, SHEET
 from book.pipeline.reading.minutes import Estimate
 
 PAGE = "book/index"
-PLANNED = ("编写中", "being written")
 SELF_TEST = ("五分钟自测", "five-minute self-test")
 SHEETS, SELF_TESTS = ("速查表", "Cheat sheets"), ("自测", "Self-tests")
 SELF_TEST_ID = "a-five-minute-self-test"  # of the heading in a chapter's opening
@@ -76,7 +76,7 @@ def _room(chapter: Chapter, machine: Machine, book: Book) -> str:
     """A machine: all of it leads to the opening of its chapter, if there is one."""
     opening = book.page(chapter, OPENING)
     tag, href = ("a", f' href="../{opening}.html"') if opening else ("div", "")
-    planned = "" if book.sections.get(chapter.folder) else " is-planned"
+    planned = "" if written(book.sections.get(chapter.folder, [])) else " is-planned"
     state = f'<span class="planned">{spans(*PLANNED)}</span>' if planned else ""
     step = ' class="in-step"' if machine.in_step else ""
     return (f'<{tag} class="machine{planned}"{href} data-chapter="{chapter.number}">'
@@ -91,27 +91,27 @@ def _number(chapter: Chapter) -> str:
 
 
 def section_lists(book: Book) -> str:
-    """Per chapter that has sections: what there is of it in one line, then its sections."""
-    lists = [_chapter(one, book.sections[one.folder], book) for one in book.chapters
-             if one.folder in book.sections]
+    """Per chapter with an opening or sections: what there is of it in one line, then these."""
+    lists = [_chapter(one, book.sections.get(one.folder, []), book) for one in book.chapters
+             if one.folder in book.sections or book.page(one, OPENING)]
     every = [section for ready in book.sections.values() for section in ready]
-    return f'{summary(every)}{"".join(lists)}'
+    return f'{summary(written(every))}{"".join(lists)}'
 
 
 def _chapter(chapter: Chapter, ready: list[Section], book: Book) -> str:
     opening, sheet = book.page(chapter, OPENING), book.page(chapter, SHEET)
     name = link(opening, chapter.name) if opening else spans(*chapter.name)
-    about = [spans(*size(ready))]
+    about = [spans(*(size(written(ready)) if written(ready) else PLANNED))]
     if opening:
         about.append(link(opening, SELF_TEST, anchor=SELF_TEST_ID))
     if sheet:
         about.append(link(sheet, SHEET_TITLE))
-    items = "".join(f"<li>{link(one.document, one.title)} {time(one.minutes)}</li>"
-                    for one in ready)
+    rows = "".join(f"<li>{link(one.document, one.title)} {how_long(one)}</li>" for one in ready)
+    items = rows and f"<ol>{rows}</ol>"
     return (f'<section id="{slug(chapter.name[1])}" class="chapter-list" '
             f'data-chapter="{chapter.number}">'
             f"<h3><small>{chapter.number}</small> {name}</h3>"
-            f'<p>{"".join(f"<span>{part}</span>" for part in about)}</p><ol>{items}</ol></section>')
+            f'<p>{"".join(f"<span>{part}</span>" for part in about)}</p>{items}</section>')
 
 
 def size(ready: list[Section]) -> tuple[str, str]:
@@ -119,6 +119,11 @@ def size(ready: list[Section]) -> tuple[str, str]:
     (zh, en), cards = together(ready), sum(one.cards for one in ready)
     return (f"{len(ready)} 节，约 {zh}，{cards} 张卡片",
             f"{len(ready)} section{'s' * (len(ready) != 1)}, about {en}, {cards} cards")
+
+
+def how_long(section: Section) -> str:
+    """How long a section takes, or that it is being written."""
+    return f"<small>{spans(*PLANNED)}</small>" if section.draft else time(section.minutes)
 
 
 def time(minutes: Estimate) -> str:
@@ -144,7 +149,5 @@ class FillFront(SphinxTransform):
         if self.env.docname != PAGE:
             return
         shown = book(Path(self.env.srcdir), list(self.env.external_site_map))
-        headed = {part["ids"][0]: part for part in self.document.findall(nodes.section)}
-        for name, made in PARTS.items():
-            headed[name].append(raw(made(shown)))
+        fill(self.document, PAGE, {name: made(shown) for name, made in PARTS.items()})
         next(self.document.findall(nodes.section)).insert(1, raw(MARK))

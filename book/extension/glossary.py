@@ -26,6 +26,7 @@ from book.pipeline.ground.paths import is_section
 
 MOST = 12  # marked terms of a page, so that it stays calm
 LETTERS = "首字母 · First letters"
+BEGINS, ENDS = r"(?<![A-Za-z0-9_])", r"(?![A-Za-z0-9_])"  # the borders of a Latin word
 # What is not prose, or already something one can press or is meant to notice.
 SKIPPED = (nodes.title, nodes.reference, pending_xref, nodes.literal, nodes.literal_block,
            nodes.math, nodes.math_block, nodes.raw, nodes.table, nodes.strong, nodes.emphasis)
@@ -49,8 +50,8 @@ class Finder:
     def __init__(self, lang: str, terms: Iterable[Term]) -> None:
         self.owners = {form.lower(): term for term in terms for form in term.forms[lang]}
         phrases = {phrase.lower() for term in terms for phrase in term.unless}
-        longest = sorted({*self.owners, *phrases}, key=len, reverse=True)
-        self.form = re.compile("|".join(map(bordered, longest)) or r"(?!)", re.I)
+        forms = {*self.owners, *phrases}
+        self.form = re.compile(alternatives(forms) if forms else r"(?!)", re.I)
 
     def found(self, text: str) -> Iterator[tuple[Term, int, int]]:
         """Each mention: its term, where it begins and ends."""
@@ -59,10 +60,19 @@ class Finder:
                 yield term, match.start(), match.end()
 
 
-def bordered(form: str) -> str:
-    before, after = (r"(?<![A-Za-z0-9_])" if form[0].isascii() else "",
-                     r"(?![A-Za-z0-9_])" if form[-1].isascii() else "")
-    return f"{before}{re.escape(form)}{after}"
+def alternatives(forms: Iterable[str], last: str = "") -> str:
+    """A pattern of these forms, of two that fit the longer. They branch where they differ, so that
+    a text is not compared with each of hundreds; `last` is the character before all of them.
+    """
+    tails: dict[str, list[str]] = {}
+    for form in sorted(forms):
+        tails.setdefault(form[:1], []).append(form[1:])
+    ends = tails.pop("", None) is not None
+    branches = [f"{BEGINS if not last and first.isascii() else ''}{re.escape(first)}"
+                f"{alternatives(rest, first)}" for first, rest in tails.items()]
+    if ends:  # after the longer ones
+        branches.append(ENDS if last.isascii() else "")
+    return f"(?:{'|'.join(branches)})" if len(branches) != 1 else branches[0]
 
 
 def prose(document: nodes.document) -> Iterator[tuple[str, nodes.Text]]:
@@ -156,6 +166,13 @@ def replace(text: nodes.Text, marks: list[tuple[Mention, Element]]) -> None:
     parent = text.parent
     here = next(i for i, child in enumerate(parent) if child is text)
     parent[here:here + 1] = [*parts, nodes.Text(whole[at:])]
+
+
+def count_terms(app) -> None:
+    """Count the terms of the book once, before processes part that read pages."""
+    pages = tuple(app.env.external_site_map)
+    if PAGE in pages:
+        commonness(Path(app.srcdir), tuple(filter(is_section, pages)))
 
 
 class MarkTerms(SphinxTransform):

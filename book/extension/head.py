@@ -19,7 +19,7 @@ from book.extension.bilingual import TAGS, spans
 from book.extension.layout import kind
 from book.extension.slugs import SEPARATOR
 from book.pipeline import share_pictures
-from book.pipeline.content import publication
+from book.pipeline.content import heads, publication
 from book.pipeline.content.chapters import read
 from book.pipeline.ground.paths import OPENING, WEB, place
 
@@ -95,10 +95,12 @@ def theme_colors() -> dict[str, str]:
 
 
 def picture(document: str) -> str:
-    """Address of the picture that shows where somebody links the page."""
-    chapter, _ = place(document) or ("book", "")
-    folder = share_pictures.FOLDER.name
-    return f"{publication.ADDRESS.rstrip('/')}/_static/{folder}/{chapter}.png"
+    """Address of the picture that shows where somebody links the page; a chapter that is being
+    written has none of its own."""
+    chapter, _ = place(document) or ("", "")
+    drawn = (share_pictures.FOLDER / f"{chapter}.png").is_file()
+    folder, name = share_pictures.FOLDER.name, chapter if drawn else "book"
+    return f"{publication.ADDRESS.rstrip('/')}/_static/{folder}/{name}.png"
 
 
 def structured(document: str, title: str, texts: dict[str, str], book: str) -> dict[str, Any]:
@@ -133,8 +135,8 @@ def published(document: str, title: str, texts: dict[str, str], book: str) -> di
 def fill(app, pagename, templatename, context, doctree) -> None:
     title = Markup(context.get("title", "")).striptags()
     texts = descriptions(pagename, doctree) if doctree else {}
-    context["head"] = {"descriptions": texts, "theme_colors": theme_colors(),
-                       "hidden": pagename == NOT_FOUND,
+    hidden = pagename == NOT_FOUND or heads.is_draft(pagename, Path(app.srcdir))
+    context["head"] = {"descriptions": texts, "theme_colors": theme_colors(), "hidden": hidden,
                        **published(pagename, title, texts, app.config.html_title)}
 
 

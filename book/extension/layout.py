@@ -13,8 +13,10 @@ from markupsafe import Markup, escape
 
 from book.extension.bilingual import Element, element, spans
 from book.extension.drawings import drawing
+from book.extension.sections import PLANNED
 from book.extension.slugs import SEPARATOR
 from book.extension.web import TEMPLATES, bundles
+from book.pipeline.content import heads
 from book.pipeline.ground.paths import OPENING, SHEET, place
 
 NAME = "book"
@@ -22,6 +24,7 @@ MATHS_STYLES = "katex/"
 TOGGLE = ("展开或收起本章各节", "Show or hide the sections of this chapter")
 CHEVRON = ('<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">'
            '<path d="M9 6l6 6-6 6"/></svg>')
+DRAFT_MARK = f' <small class="draft-mark">{spans(*PLANNED)}</small>'
 DRILL = "book/drill"
 BELOW_TITLE = re.compile(r"^<ul>\s*<li><a[^>]*>.*?</a>(?P<list>.*)</li>\s*</ul>\s*$", re.S)
 LINK_CLASS = re.compile(r'\s*class="reference internal"')
@@ -77,6 +80,7 @@ class Contents:
         self.builder, self.map = app.builder, app.env.external_site_map
         self.titles = {document: app.builder.render_partial(title)["title"]
                        for document, title in app.env.titles.items()}
+        self.drafts = set(heads.drafts(self.titles, Path(app.srcdir)))
 
     def below(self, document: str) -> list[str]:
         """The pages that stand below a page in `_toc.yml`."""
@@ -110,7 +114,7 @@ class Contents:
         here = ' aria-current="page"' if document == page else ""
         address = self.builder.get_relative_uri(page, document) or "#"
         return (f'<a data-page="{document}" href="{address}"{here}>{mark}'
-                f"{self.titles[document]}</a>")
+                f"{self.titles[document]}{DRAFT_MARK if document in self.drafts else ''}</a>")
 
 
 def contents(app) -> Contents:
@@ -127,7 +131,7 @@ def give_parts(app, pagename: str, templatename: str, context: dict[str, Any], d
     book, found = contents(app), place(pagename)
     opening = f"chapters/{found[0]}/{OPENING}" if found else ""
     context |= {
-        "both": both, "kind": kind(pagename, app.config.root_doc),
+        "both": both, "draft": pagename in book.drafts, "kind": kind(pagename, app.config.root_doc),
         "chapter": chapter_number(pagename), "contents": Markup(book.html(pagename)),
         "kicker": kicker(pagename, book.below(opening) if opening else []),
         "machine": Markup(drawing(Path(app.srcdir), found[0]) if found else ""),

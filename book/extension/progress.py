@@ -20,7 +20,7 @@ from markupsafe import Markup
 from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import raw, spans
-from book.extension.sections import LANGS, Section, asked, in_table, sections
+from book.extension.sections import LANGS, PLANNED, Section, asked, in_table, sections
 from book.extension.web import bundles
 from book.pipeline.ground.digests import versioned
 from book.pipeline.ground.paths import is_section
@@ -60,6 +60,8 @@ def _attribute(value: object) -> str:
 
 def minutes(section: Section) -> dict[str, Markup]:
     """`16 min (25 with exercises) · 5 cards`, above the title of a section, by language."""
+    if section.draft:
+        return {lang: Markup(text) for lang, text in zip(LANGS, PLANNED, strict=True)}
     zh, en = in_table(section.minutes)
     n, parts = section.cards, {"zh": f"读 {zh}", "en": en}
     if n:
@@ -70,7 +72,10 @@ def minutes(section: Section) -> dict[str, Markup]:
 
 def way(page: dict[str, Any] | None, section: Section | None) -> dict[str, Any] | None:
     """A page before or after, as Sphinx gives it, with the question of a section."""
-    return page and page | {"question": Markup(asked(section) if section else "")}
+    below = asked(section) if section else ""
+    if section and section.draft:
+        below += f'<span class="section-question">{spans(*PLANNED)}</span>'
+    return page and page | {"question": Markup(below)}
 
 
 def facts(pagename: str, here: Section | None, after: Section | None, to: str) -> str:
@@ -130,7 +135,8 @@ def give_parts(app, pagename: str, templatename: str, context: dict[str, Any], d
     to = f"{'../' * pagename.count('/')}_static/{script}"
     here = known.get(pagename)
     context["minutes"] = minutes(here) if here else None
-    context["progress"] = Markup(facts(pagename, here, known.get(after), to))
+    to_read, then = (one if one and not one.draft else None for one in (here, known.get(after)))
+    context["progress"] = Markup(facts(pagename, to_read, then, to))
 
 
 def setup(app):

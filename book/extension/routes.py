@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import yaml
-from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
-from book.extension.bilingual import raw, spans
+from book.extension.bilingual import spans
 from book.extension.front import time, together
-from book.extension.sections import Section, link, sections
+from book.extension.places import fill
+from book.extension.sections import Section, link, sections, written
 
 PAGE, FILE = "book/how-to-use", "book/routes.yaml"
 
@@ -24,7 +24,7 @@ def read(root: Path) -> dict[str, list[str]]:
 def route(pages: list[str], known: dict[str, Section]) -> str:
     """The sections of a route with their minutes, then the sum; ValueError for an unknown one."""
     if unknown := [page for page in pages if page not in known]:
-        raise ValueError(f"{FILE}: {unknown[0]} is no section of the book")
+        raise ValueError(f"{FILE}: {unknown[0]} is no section of the book that is written")
     chosen = [known[page] for page in pages]
     items = "".join(f"<li>{link(one.document, one.title)} {time(one.minutes)}</li>"
                     for one in chosen)
@@ -41,7 +41,6 @@ class ListRoutes(SphinxTransform):
             return
         root = Path(self.env.srcdir)
         found = sections(root, list(self.env.external_site_map))
-        known = {one.document: one for ready in found.values() for one in ready}
-        headed = {part["ids"][0]: part for part in self.document.findall(nodes.section)}
-        for heading, pages in read(root).items():
-            headed[heading].append(raw(route(pages, known)))
+        known = {one.document: one for listed in found.values() for one in written(listed)}
+        fill(self.document, PAGE, {heading: route(pages, known)
+                                   for heading, pages in read(root).items()})

@@ -8,15 +8,14 @@ from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import raw, spans
 from book.extension.card_html import CLAIM_KINDS, KINDS, both
+from book.extension.old_records import lines, why
 from book.extension.tables import table
+from book.pipeline.finish import sizes
 from book.pipeline.notebooks.on_device import REASONS
 from book.pipeline.state.status import status
 
 PAGE = "book/status"
 UNCHANGED = ("没有改动", "nothing has changed")
-UNKNOWN = ("没有记下测的是什么，算作过时",
-           "it does not say what it measured, and counts as out of date")
-SHOWN_CHANGES = 4  # names of what has changed; of more, their number
 KINDS_OF_PAGES = {  # as benchmarks/pages.py calls them
     "front": ("首页", "Front page"), "opening": ("一章的开头", "Opening of a chapter"),
     "longest section": ("最长的一节", "Longest section"),
@@ -26,6 +25,22 @@ KINDS_OF_PAGES = {  # as benchmarks/pages.py calls them
     "glossary": ("术语", "Glossary"), "status": ("状态", "Status"),
 }
 NOT_RECORDED = ("还没有记录", "Not recorded yet")
+PASSED, FAILED = ("通过", "passed"), ("没有通过", "failed")
+KEPT, OVER = ("守住了", "Kept"), ("超出了", "Over")
+BUDGETS = (  # record, what, at most, in which unit, how it is read from the record
+    ("suite", ("整套测试，从头跑", "The whole suite, from nothing"), 15, "min",
+     lambda record: record["total"] / 60 if record["clean"] else None),
+    ("site-build", ("从头构建网站", "Building the site from nothing"), 60, "s",
+     lambda record: record["seconds"]),
+    ("search", ("第一次搜索要载入的（gzip）", "First load of the search (gzip)"), 60, "KB",
+     lambda record: max(record["bytes"][lang] for lang in ("zh", "en")) / 1000),
+    ("pages", ("每页传输（gzip）", "A page over the wire (gzip)"), sizes.BUDGET / 1000, "KB",
+     lambda record: max(page["bytes"] for page in record["pages"].values()) / 1000),
+    ("pages", ("首次绘制，慢速手机", "First paint, slow phone"), 1800, "ms",
+     lambda record: max(page["paint"] for page in record["pages"].values())),
+    ("notebooks", ("一个 notebook", "A notebook"), 40, "s",
+     lambda record: max(record["seconds"].values())),
+)
 
 
 def versions(data: dict) -> str:
@@ -64,16 +79,27 @@ def devices(data: dict) -> str:
     return table(head, rows)
 
 
+def covered(count: int, total: int) -> tuple[str, str]:
+    """How much a run covered, beside what the book has today."""
+    return (f"{count:,}（今天有 {total:,}）", f"{count:,} (today {total:,})")
+
+
+def today(data: dict) -> tuple[int, int]:
+    """Code cells of all notebooks and cards, as they are now."""
+    return data["totals"]["cells"], data["cards"]
+
+
 def cuda(data: dict) -> str:
     record = data["cuda"]
     if not record:
         return f"<p>{spans(*NOT_RECORDED)}</p>"
     head = ["GPU", "torch", ("日期", "Date"), ("单元格", "Cells"), ("卡片", "Cards"),
             ("未运行", "Not run"), ("失败", "Failures")]
-    cards = record["cards"]
-    return table(head, [[record["gpu"], record["torch"], record["date"], record["cells"],
-                         cards["proved"], len(record["not_run"]),
-                         len(record["failed"]) + len(cards["failed"])]])
+    cards, (all_cells, all_cards) = record["cards"], today(data)
+    return table(head, [[record["gpu"], record["torch"], record["date"],
+                         covered(record["cells"], all_cells), covered(cards["proved"], all_cards),
+                         len(record["not_run"]),
+                         len(record["failed"]) + len(cards["failed"])]]) + lines(["cuda"])
 
 
 def other_versions(data: dict) -> str:
@@ -81,11 +107,13 @@ def other_versions(data: dict) -> str:
         return f"<p>{spans(*NOT_RECORDED)}</p>"
     head = ["torch", ("日期", "Date"), "Python", ("单元格", "Cells"), ("卡片", "Cards"),
             ("失败", "Failures")]
+    all_cells, all_cards = today(data)
     return table(head, [
-        [number, row["date"], row["python"], row["notebooks"]["cells"], row["cards"]["proved"],
+        [number, row["date"], row["python"], covered(row["notebooks"]["cells"], all_cells),
+         covered(row["cards"]["proved"], all_cards),
          len(row["notebooks"]["failed"]) + len(row["cards"]["failed"])]
         for number, row in data["torch-versions"].items()
-    ])
+    ]) + lines(["torch-versions"])
 
 
 def conditions(zh: str, en: str, *facts: str) -> str:
@@ -115,7 +143,7 @@ def page_costs(record: dict, total: int) -> str:
     return conditions(f"页面（{total} 页测了 {measured} 页）",
                       f"Pages ({measured} of {total} measured)",
                       record["machine"], f"Chromium {record['chromium']}",
-                      *lighthouse, record["date"]) + table(head, rows)
+                      *lighthouse, record["date"]) + table(head, rows) + lines(["pages"])
 
 
 def build_costs(record: dict) -> str:
@@ -128,7 +156,7 @@ def build_costs(record: dict) -> str:
     text = conditions(zh, en, record["machine"], f"Python {record['python']}", record["date"])
     rows = [[record["processes"], f"{record['cpu']} s", f"{record['expected']} s"]]
     return text + table([("进程", "Processes"), ("处理器时间", "Processor time"),
-                         ("换算成 60 节", "For 60 sections")], rows)
+                         ("换算成 60 节", "For 60 sections")], rows) + lines(["site-build"])
 
 
 def notebook_costs(record: dict, total: int) -> str:
@@ -141,22 +169,43 @@ def notebook_costs(record: dict, total: int) -> str:
     return conditions(f"notebook（{total} 个测了 {measured} 个）",
                       f"Notebooks ({measured} of {total} measured)",
                       record["machine"], f"Python {record['python']}",
-                      f"torch {record['torch']}", record["date"]) + table(head, rows)
+                      f"torch {record['torch']}", record["date"]) + table(head, rows) \
+        + lines(["notebooks"])
+
+
+def suite_costs(record: dict) -> str:
+    """How long the steps of a run of the whole suite took."""
+    if not record:
+        return conditions("整套测试", "The whole suite")
+    rows = [[name, f"{step['seconds']:.0f} s", PASSED if step["passed"] else FAILED]
+            for name, step in record["steps"].items()]
+    how = ("从头", "from nothing") if record["clean"] else ("只跑改过的", "only what had changed")
+    text = conditions(f"整套测试（{how[0]}）共 {record['total'] / 60:.1f} min",
+                      f"The whole suite ({how[1]}) took {record['total'] / 60:.1f} min",
+                      record["machine"], f"Python {record['python']}",
+                      f"torch {record['torch']}", record["date"])
+    return text + table([("步骤", "Step"), ("用时", "Time"), ("结果", "Result")], rows) \
+        + lines(["suite"])
+
+
+def budgets(data: dict) -> str:
+    """Each limit that the book sets itself, with what was recorded last."""
+    head = [("预算", "Budget"), ("上限", "Limit"), ("记下的", "Recorded"), ("日期", "Date"),
+            ("守住了吗", "Kept?")]
+    rows = []
+    for record, name, limit, unit, value in BUDGETS:
+        found = value(data[record]) if data[record] else None
+        kept = NOT_RECORDED if found is None else KEPT if found <= limit else OVER
+        rows.append([name, f"{limit:g} {unit}", "–" if found is None else f"{found:.1f} {unit}",
+                     data[record].get("date", "–"), kept])
+    return table(head, rows)
 
 
 def since(row: dict) -> tuple[str, str]:
     """Whether what was measured is still as it was."""
     if not row["date"]:
         return NOT_RECORDED
-    if row["changed"] is None:
-        return UNKNOWN
-    if not (names := row["changed"]):
-        return UNCHANGED
-    few, more = names[:SHOWN_CHANGES], len(names) - SHOWN_CHANGES
-    zh, en = "、".join(few), ", ".join(few)
-    if more > 0:
-        zh, en = f"{zh} 等 {len(names)} 处", f"{en} and {more} more"
-    return f"改动之前测的：{zh}", f"measured before a change of {en}"
+    return UNCHANGED if row["changed"] == [] else why(row["changed"])
 
 
 def records(data: dict) -> str:
@@ -170,7 +219,8 @@ def records(data: dict) -> str:
 def measured(data: dict) -> str:
     totals = data["totals"]
     return (page_costs(data["pages"], totals["pages"]) + build_costs(data["site-build"])
-            + notebook_costs(data["notebooks"], totals["notebooks"]))
+            + notebook_costs(data["notebooks"], totals["notebooks"])
+            + suite_costs(data["suite"]))
 
 
 def errata(data: dict) -> str:
@@ -190,7 +240,7 @@ TABLES = {"versions": versions, "chapters": chapters, "pinned-and-cuda-only-cell
           "cells-on-the-device": devices,
           "cuda-record": cuda, "other-versions-of-torch": other_versions,
           "records": records,
-          "measurements": measured, "errata": errata}
+          "budgets": budgets, "measurements": measured, "errata": errata}
 
 
 class FillStatus(SphinxTransform):

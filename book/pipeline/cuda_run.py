@@ -135,7 +135,7 @@ def environment(device: str) -> dict[str, str]:
     if device != rehearsal.NAME:
         return {**os.environ, **ENVIRONMENT, "BOOK_DEVICE": device}
     try:
-        return {**rehearsal.environment(), **ENVIRONMENT, "BOOK_DEVICE": device}
+        return rehearsal.environment()
     except rehearsal.CannotBuildError as error:
         raise CannotRunError(str(error)) from None
 
@@ -158,7 +158,8 @@ def run(root: Path, device: str, workers: int, python: str | None = None,
     with Trials(lanes=workers) as trials, ThreadPoolExecutor(workers) as pool:
         if python:
             names = [str(path) for path in paths]
-            notebooks = [pool.submit(under_nbval.run, python, names, workers, seconds, variables)]
+            notebooks = [pool.submit(under_nbval.run, python, names, workers, seconds, variables,
+                                     forked=device != "cuda")]
         else:
             notebooks = _submit_plain(pool, root, paths, device, end, variables)
         proofs = [] if device == rehearsal.NAME else _submit_proofs(

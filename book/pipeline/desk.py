@@ -4,7 +4,7 @@
 
 Lint of code, texts and cards; the length of sections; moved addresses; references into torch's
 source; what is stale. All findings are printed, each as `FILE:LINE: what is wrong; how to mend
-it`; exit status 1 if there is one.
+it`; exit status 1 if there is one. Drafts are named too, but they do not fail.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 from book.pipeline import lint, sources, sync
 from book.pipeline.cards import book as cards
 from book.pipeline.cards import results
-from book.pipeline.content import moved, questions
+from book.pipeline.content import heads, moved, questions
 from book.pipeline.ground.paths import ROOT
 from book.pipeline.reading import check as gate
 
@@ -49,8 +49,8 @@ def moved_addresses() -> list[str]:
     return [str(one) for one in moved.problems(set(parse_toc_yaml(ROOT / "_toc.yml")))]
 
 
-def section_questions() -> list[str]:
-    """Sections without a question that leads to them, and questions that are too long."""
+def section_heads() -> list[str]:
+    """Sections without a question that leads to them, questions too long, sections of no book."""
     return [str(one) for one in questions.problems(parse_toc_yaml(ROOT / "_toc.yml"))]
 
 
@@ -74,7 +74,7 @@ def reading() -> list[str]:
 
 CHECKS: dict[str, Callable[[], Iterable[str]]] = {
     "Python code": python_code, "texts": texts, "cards and their results": card_files,
-    "moved addresses": moved_addresses, "questions of sections": section_questions,
+    "moved addresses": moved_addresses, "heads of sections": section_heads,
     "reading": reading,
     "source references": references, "notebooks up to date": notebooks,
 }
@@ -88,6 +88,8 @@ def main() -> int:
         failed = failed or bool(findings)
         print(f"{name}: {len(findings)} findings, {time.perf_counter() - started:.1f} s",
               *findings, sep="\n", flush=True)
+    for document in heads.drafts(parse_toc_yaml(ROOT / "_toc.yml")):
+        print(f"warning: {document}.md is a draft: the site says so, and search leaves it out")
     return int(failed)
 
 

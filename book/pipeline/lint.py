@@ -28,6 +28,7 @@ from jupytext.myst import (
 
 from book.pipeline.cards import book as cards
 from book.pipeline.cards import rules
+from book.pipeline.content import heads
 from book.pipeline.ground.paths import CHAPTERS, ROOT, relative
 from book.pipeline.notebooks import blanks, on_device
 from book.pipeline.text import marked_yaml, prose
@@ -104,12 +105,27 @@ def lint_source(text: str) -> list[Finding]:
     if problems := list(_unreadable(text)):
         return problems
     cells = list(cells_of(text))
-    findings = [*_empty(text, cells), *_headings(cells), *_pairs(cells), *_blanks(cells),
-                *_device(cells)]
+    findings = [*_question(text), *_empty(text, cells), *_headings(cells), *_pairs(cells),
+                *_blanks(cells), *_device(cells)]
     for cell in cells:
         for rule in (_metadata, _neutral, _code):
             findings += rule(cell)
     return findings
+
+
+def lint_metadata(text: str) -> list[Finding]:
+    """Findings in the metadata of cells alone: with them, no page can be made."""
+    return list(_unreadable(text)) or [found for cell in cells_of(text)
+                                       for found in _metadata(cell)]
+
+
+def _question(text: str) -> Iterator[Finding]:
+    """What is wrong with the pair of texts in the head; that both are there, `heads` says."""
+    head = heads.parse(text)
+    question = head.value.get("question") if isinstance(head.value, dict) else None
+    if isinstance(question, dict):
+        for lang, _, what in _pair_of(question):
+            yield head.line(("question", lang) if lang else ("question",)), f"question: {what}"
 
 
 # ---- cells and their lines ---------------------------------------------------------------------

@@ -14,6 +14,7 @@ import re
 import sys
 from pathlib import Path
 
+from book.pipeline.content import heads
 from book.pipeline.content.chapters import read
 from book.pipeline.ground import digests
 from book.pipeline.ground.paths import OPENING, ROOT, WEB, write_atomic
@@ -33,7 +34,8 @@ def wanted(root: Path = ROOT) -> dict[str, str]:
     mark = (WEB / "mark.svg").read_text(encoding="utf-8")
     found = {"book": drawing(mark, BOOK, PROMISE)}
     for folder, chapter in read(root).items():
-        if (root / "chapters" / folder / f"{OPENING}.md").exists():
+        opening = root / "chapters" / folder / f"{OPENING}.md"
+        if opening.exists() and not heads.read(opening, root).draft:
             number = f"第 {chapter.number} 章", f"Chapter {chapter.number}"
             found[folder] = drawing(mark, chapter.name, BOOK, number)
     return found

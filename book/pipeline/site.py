@@ -10,8 +10,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 from sphinx_external_toc.parsing import parse_toc_yaml
 
@@ -81,14 +84,7 @@ def pages(root: Path, out: Path) -> None:
 def finish(root: Path, site: Path, log: Path) -> None:
     """What the pages link, then what all of them share; how large they are goes to `log`."""
     documents = list(parse_toc_yaml(root / "_toc.yml"))
-    try:
-        downloads.write(site, downloads.notebooks(root, documents))
-        downloads.write(site, downloads.exercises(root))
-        downloads.write_code(site)
-    except FadeError as error:
-        sys.exit(f"site: {error}")
-    lean(site)
-    search.write(site)
+    at_once((search.write, site), (cut, root, site, documents))
     join(site)
     manners.write(site, root, documents)
     try:
@@ -99,6 +95,27 @@ def finish(root: Path, site: Path, log: Path) -> None:
         offline.write(site)  # last: it lists what there is
     except ValueError as error:
         sys.exit(f"site: {error}")
+
+
+def cut(root: Path, site: Path, documents: list[str]) -> None:
+    """What readers download, and of KaTeX what the pages use."""
+    try:
+        downloads.write(site, downloads.notebooks(root, documents))
+        downloads.write(site, downloads.exercises(root))
+        downloads.write_code(site)
+    except FadeError as error:
+        sys.exit(f"site: {error}")
+    lean(site)
+
+
+def at_once(*steps: tuple[Any, ...]) -> None:
+    """Functions with their arguments, none of which reads what another writes, each in a process.
+
+    What one raises is raised here, of several the first.
+    """
+    with ProcessPoolExecutor(len(steps), get_context("fork")) as pool:
+        for done in [pool.submit(*step) for step in steps]:
+            done.result()
 
 
 def run(command: list[str], step: str) -> None:

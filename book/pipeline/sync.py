@@ -1,15 +1,22 @@
 """`chapters/*/*.md` -> executed `*.ipynb` with golden outputs; the same input gives the same bytes.
 
-    python -m book.pipeline.sync            bring every notebook up to date
+    python -m book.pipeline.sync            bring every notebook up to date, and rehearse it
     python -m book.pipeline.sync --check    only say which are stale or were edited by hand
-    python -m book.pipeline.sync --force    execute all, and renew outputs that are not compared
+    python -m book.pipeline.sync --force    execute and rehearse all; renew what is not compared
+
+Sections are executed two at a time, each in a fresh kernel, as a reader's is; one that fails is
+told at the end and keeps no other from being written. What has changed is then rehearsed on the
+device that is made for that, and sealed if it passes (`notebooks/rehearsed.py`).
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import sys
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
@@ -21,10 +28,11 @@ from nbformat.reader import NotJSONError
 from book.pipeline import lint, sources
 from book.pipeline.ground.paths import CHAPTERS, CODE, FRONT_PAGE, relative, write_atomic
 from book.pipeline.notebooks import notebook as nb
-from book.pipeline.notebooks import unsolved
+from book.pipeline.notebooks import rehearsal, rehearsed, unsolved
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"  # holds a random model id
 KEPT = "nbval-ignore-output"
+LANES = 2
 
 
 class SyncError(Exception):
@@ -53,6 +61,14 @@ def stale(source: Path) -> str | None:
     return None
 
 
+def unsealed(source: Path) -> str | None:
+    """Why the notebook of a source that is not stale has yet to be rehearsed, or None."""
+    target = source.with_suffix(".ipynb")
+    if rehearsed.sealed(nbformat.read(target, 4)):
+        return None
+    return f"{relative(target)}: not rehearsed as it is now; run `make sync`"
+
+
 def sync(source: Path, force: bool = False) -> bool:
     """Write the notebook of one source; False when it was up to date already."""
     if not force and stale(source) is None:
@@ -64,8 +80,9 @@ def sync(source: Path, force: bool = False) -> bool:
         _check_blanks(fresh, source)
         if not force:
             _keep_ignored_outputs(fresh, old)
-    _check_predictions(fresh, source)
+    check_predictions(fresh, source)
     _finish(fresh, source)
+    _keep_seal(fresh, old)
     write_atomic(target, nb.write_text(fresh))
     return True
 
@@ -75,11 +92,11 @@ def execute(notebook: NotebookNode, source: Path) -> None:
     path = os.pathsep.join(filter(None, [str(CODE), os.environ.get("PYTHONPATH")]))
     environment = os.environ | nb.ENVIRONMENT | {"PYTHONPATH": path}
     client = NotebookClient(
-        notebook, kernel_name="python3", timeout=120, record_timing=False, store_widget_state=False,
+        notebook, kernel_name="python3", timeout=600, record_timing=False, store_widget_state=False,
         coalesce_streams=True, resources={"metadata": {"path": str(source.parent)}},
     )
     try:
-        client.execute(env=environment)
+        asyncio.run(client.async_execute(env=environment))  # `execute` leaves a lane's loop open
     except CellExecutionError as error:
         raise SyncError(f"{relative(source)}: a cell raised {error.ename}: {error.evalue}\n"
                         f"{error.traceback}") from None
@@ -129,7 +146,7 @@ def _keep_ignored_outputs(fresh: NotebookNode, old: NotebookNode | None) -> None
             cell.outputs = stored[cell.id]
 
 
-def _check_predictions(notebook: NotebookNode, source: Path) -> None:
+def check_predictions(notebook: NotebookNode, source: Path) -> None:
     """Exactly one option of a predict cell may match what the cell printed."""
     for cell in nb.code_cells(notebook):
         options = cell.metadata.get("predict", {}).get("options", [])
@@ -164,9 +181,16 @@ def _finish(notebook: NotebookNode, source: Path) -> None:
     }
 
 
+def _keep_seal(notebook: NotebookNode, old: NotebookNode | None) -> None:
+    """What passed the rehearsal has passed it while neither program nor outputs change."""
+    kept = old.metadata["book"].get(rehearsed.KEY) if old else None
+    if kept == rehearsed.seal(notebook):
+        notebook.metadata["book"][rehearsed.KEY] = kept
+
+
 def problems(paths: list[Path]) -> list[str]:
     """Why notebooks cannot be trusted, and notebooks that have no source. Executes nothing."""
-    found = [problem for problem in map(stale, paths) if problem]
+    found = [problem for path in paths if (problem := stale(path) or unsealed(path))]
     orphans = [p for p in sorted(CHAPTERS.glob("*/*.ipynb")) if not p.with_suffix(".md").exists()]
     return found + [f"{relative(p)}: has no source `.md`; delete it" for p in orphans]
 
@@ -176,6 +200,46 @@ def check(paths: list[Path]) -> int:
     found = problems(paths)
     print(*found, sep="\n", end="\n" if found else "")
     return 1 if found else 0
+
+
+def sync_all(paths: Sequence[Path], force: bool = False) -> int:
+    """Bring notebooks up to date and rehearse them, telling each; how many failed."""
+    failures = []
+    with ThreadPoolExecutor(LANES) as lanes:
+        jobs = [lanes.submit(sync, path, force) for path in paths]
+        try:
+            for path, job in zip(paths, jobs, strict=True):
+                _tell(path, job, failures)
+        except KeyboardInterrupt:
+            lanes.shutdown(wait=False, cancel_futures=True)
+            raise
+    failures += _rehearse([path for path in paths
+                           if not stale(path) and (force or unsealed(path))])
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    return len(failures)
+
+
+def _tell(path: Path, job: Future[bool], failures: list[str]) -> None:
+    """Print how a section went, once it is done; add why it failed."""
+    try:
+        done = "written" if job.result() else "up to date"
+    except (SyncError, sources.SourceError) as error:
+        failures.append(str(error))
+        done = "failed"
+    print(f"{relative(path)}: {done}", flush=True)
+
+
+def _rehearse(paths: Sequence[Path]) -> list[str]:
+    """Rehearse the notebooks of sections and seal what passes; why others did not."""
+    if not paths:
+        return []
+    print(f"rehearsing on a device made for that: {len(paths)} notebooks", flush=True)
+    try:
+        result = rehearsed.rehearse([path.with_suffix(".ipynb") for path in paths])
+    except rehearsal.CannotBuildError as error:
+        return [f"sync: {error}; until then these notebooks are not sealed"]
+    return [f"{finding}\n{finding.detail}".rstrip() for finding in result.failed]
 
 
 def main() -> int:
@@ -192,14 +256,7 @@ def main() -> int:
     if findings := lint.lint_files(paths):
         print(*findings, sep="\n")
         return 1
-    for path in paths:
-        try:
-            done = sync(path, options.force)
-        except (SyncError, sources.SourceError) as error:
-            print(error, file=sys.stderr)
-            return 1
-        print(f"{relative(path)}: {'written' if done else 'up to date'}")
-    return 0
+    return 1 if sync_all(paths, options.force) else 0
 
 
 if __name__ == "__main__":

@@ -7,13 +7,14 @@
 //   not ours  another site at this address, or a book without a worker: unregistered, all removed;
 //             of a reader who keeps the whole book only when that has lasted for a week
 
-import { GONE, Moved, edition, fetched } from "./offline/fetch.js";
+import { GONE, Moved, digest, edition, fetched } from "./offline/fetch.js";
 import { keepBook, keepFiles, keepPage, learn, tidy } from "./offline/keep.js";
 import { Shelf, WORKER, pageOf, pathOf } from "./offline/shelf.js";
 
 const PATIENCE = 2000; // ms that a reader waits for the network who could read the kept page
 const LASTING = 7 * 24 * 60 * 60 * 1000; // ms
 const OWN = ["edition.json", WORKER]; // never kept: they say what is on the server
+const NAMES = "_static/search/names.json"; // its own name stays, as that of edition.json
 const IN_NAME = /\.[0-9a-f]{8,}\.\w+$/; // as the files of the search name theirs
 const root = registration.scope, shelf = new Shelf(root);
 let gone = false;
@@ -69,7 +70,8 @@ const fromNetwork = ({ request }) => fetch(request, { cache: "no-cache" });
 /** A file of a page. What names no digest comes from the network, or from the newest edition. */
 async function asset(event, path) {
   const { request } = event, asked = /[?&]v=([0-9a-f]{8})\b/.exec(request.url)?.[1];
-  const v = asked ?? (IN_NAME.test(path) ? (await listed(path))?.[1] : undefined);
+  if (path === NAMES && !asked) return names(event);
+  const v = asked ?? (IN_NAME.test(path) ? (await listed(path))[0]?.[1] : undefined);
   const kept = v && await shelf.file(path, v);
   if (kept) return kept;
   try {
@@ -83,16 +85,39 @@ async function asset(event, path) {
   }
 }
 
-/** The row of a file in the newest list. */
+/** What the search's files are called: as the server says, for which a reader who has a copy waits
+ *  two seconds at most. It is kept where it is that of the newest edition. */
+async function names(event) {
+  const kept = await newest(event.request, NAMES), [row] = await listed(NAMES);
+  const fresh = fetch(event.request).then((response) => {
+    if (row) event.waitUntil(keepNames(row, response.clone()).catch(() => {})); // full: not kept
+    return response;
+  });
+  if (!kept.ok) return fresh;
+  return Promise.race([fresh.then((one) => (one.ok ? one : kept), () => kept),
+                       after(PATIENCE).then(() => kept)]);
+}
+
+async function keepNames([path, v], response) {
+  if (await digest(await response.clone().arrayBuffer()) === v) await shelf.put(path, v, response);
+}
+
+/** The rows of a file: in the newest list, and in that of the whole book that is kept. */
 async function listed(path) {
-  const list = await shelf.list((await shelf.state()).list);
-  const apart = await shelf.list(list?.downloads.list);
-  return [...list?.files ?? [], ...apart ?? []].find(([name]) => name === path);
+  const { list: newest, whole } = await shelf.state(), found = [];
+  for (const address of new Set([newest, whole?.list])) {
+    const list = await shelf.list(address), apart = await shelf.list(list?.downloads.list);
+    found.push([...list?.files ?? [], ...apart ?? []].find(([name]) => name === path));
+  }
+  return found.filter(Boolean);
 }
 
 async function newest(request, path) {
-  const row = await listed(path);
-  return (row && await shelf.file(path, row[1])) ?? offline(request);
+  for (const [, v] of await listed(path)) {
+    const kept = await shelf.file(path, v);
+    if (kept) return kept;
+  }
+  return offline(request);
 }
 
 /** Instead of a page that is not kept, or is not in the book: a page that lists those that are. */

@@ -13,6 +13,9 @@ const WORDS = {
   help: ["↑↓ 选择，Enter 打开，Esc 关闭", "↑↓ to choose, Enter to open, Esc to close"],
   offline: ["索引没有加载成功。联网之后再试一次，或者刷新这一页。",
     "The index did not load. Try again once you are online, or reload the page."],
+  texts: ["标题里没有，正在查正文……", "In no heading; looking through the texts …"],
+  missing: ["有的章没有加载成功，那里只查了标题。重新打开搜索框会再试。",
+    "Some chapters did not load, so only their headings were searched. Open this again to retry."],
   section: ["节", "Section"], card: ["卡片", "Card"], term: ["术语", "Term"],
 };
 const TAGS = { zh: "zh-Hans", en: "en" };
@@ -27,16 +30,16 @@ const both = (pair) => {
 
 let box;
 
-/** Show the dialog, with the last query selected. */
+/** Show the dialog, with the last query selected. `onstale` is called where a file was not to be
+ *  had: the next time, the search may be of another edition. */
 export function open(site) {
-  box ??= new Box(site);
-  box.open();
+  box ??= new Box();
+  box.open(site);
 }
 
 class Box {
-  constructor({ files, place }) {
-    this.place = place;
-    this.reader = new Reader(files, place);
+  constructor() {
+    document.querySelector(".search-box")?.remove(); // of another edition
     this.input = h("input", { type: "text", class: "search-input", role: "combobox", id: "search-input",
       "aria-controls": "search-results", "aria-expanded": "false", "aria-autocomplete": "list",
       autocomplete: "off", autocapitalize: "off", spellcheck: "false", enterkeyhint: "go",
@@ -45,17 +48,20 @@ class Box {
       onpaste: (event) => this.paste(event) });
     this.list = h("div", { class: "search-results", role: "listbox", id: "search-results" });
     this.status = h("p", { class: "search-status", role: "status" });
+    this.missing = h("p", { class: "search-missing", role: "status" });
     const close = h("button", { type: "button", class: "search-close", onclick: () => this.dialog.close() });
     close.append(both(WORDS.close));
     const help = h("p", { class: "search-help" }, both(WORDS.help));
     this.dialog = h("dialog", { class: "search-box",
       onclick: (event) => { if (event.target === this.dialog) this.dialog.close(); } },
     h("div", { class: "search-inner" }, h("div", { class: "search-line" }, this.input, close),
-      this.status, this.list, help));
+      this.status, this.missing, this.list, help));
     document.body.append(this.dialog);
   }
 
-  open() {
+  open({ files, place, onstale }) {
+    Object.assign(this, { place, onstale });
+    if (this.files !== files) Object.assign(this, { files, reader: new Reader(files, place) });
     for (const named of [this.dialog, this.input, this.list]) named.setAttribute("aria-label", words(WORDS.name));
     this.input.placeholder = words(WORDS.hint);
     try { this.input.value ||= sessionStorage.getItem(KEPT) ?? ""; } catch { /* private mode */ }
@@ -75,39 +81,49 @@ class Box {
     this.ask();
   }
 
+  /** What the headings answer at once, then what the whole book does. */
   ask() {
-    this.pending = this.update();
+    this.first = this.answer(false);
+    this.pending = this.first.then((goesOn) => goesOn && this.answer(true));
   }
 
-  async update() {
+  /** Show what is found by now, or in all that can be had; returns whether there is more to ask. */
+  async answer(isWhole) {
     const text = this.input.value.trim();
     try { sessionStorage.setItem(KEPT, text); } catch { /* private mode */ }
-    let found = [], failed = false;
-    try {
-      found = await this.reader.search(text, mode());
-    } catch {
-      failed = true;
-    }
-    if (text !== this.input.value.trim()) return; // a later one is under way
-    this.show(found);
-    this.say(text, found.length, failed);
+    const found = await this.reader.search(text, mode(), isWhole).catch(() => null);
+    if (text !== this.input.value.trim()) return false; // a later one is under way
+    this.show(found ?? [], isWhole);
+    this.say(text, found?.length, isWhole);
+    return Boolean(text && found);
   }
 
-  show(found) {
-    this.options = found.map((one, at) => this.option(one, at));
-    this.list.replaceChildren(...this.options);
-    this.choose(-1);
-    this.list.scrollTop = 0;
+  /** What was chosen in a list stays chosen in the one that goes on with it, which may be the same. */
+  show(found, goesOn) {
+    const chosen = goesOn && this.options?.[this.at]?.href;
+    const key = [mode(), ...found.map(({ id, lang, terms }) => [id, lang, ...terms])].join("\n");
+    if (key !== this.shown) {
+      this.options = found.map((one, at) => this.option(one, at));
+      this.list.replaceChildren(...this.options);
+    }
+    this.shown = key;
+    this.choose(chosen ? this.options.findIndex(({ href }) => href === chosen) : -1);
+    if (!goesOn) this.list.scrollTop = 0;
     this.input.setAttribute("aria-expanded", String(found.length > 0));
   }
 
-  say(text, count, failed) {
+  /** `count` is undefined where nothing could be asked. */
+  say(text, count, isWhole) {
     this.dialog.classList.toggle("nothing", !count);
+    const failed = count === undefined, missing = isWhole && this.reader.missing.size > 0;
     const pair = failed ? WORDS.offline : !text ? null
       : count ? [`${count} 条结果`, count === 1 ? "1 result" : `${count} results`]
+      : !isWhole ? WORDS.texts
       : ["没有找到。少写几个词试试，或者只写一个标识符，或者只贴报错的最后一行。",
          "Nothing found. Try fewer words, one identifier, or only the last line of the error."];
     this.status.replaceChildren(...(pair ? [both(pair)] : []));
+    this.missing.replaceChildren(...(missing ? [both(WORDS.missing)] : []));
+    if (failed || missing) this.onstale();
   }
 
   option(one, at) {
@@ -123,12 +139,11 @@ class Box {
   }
 
   /** Where the entry stands: the title of its page, unless it is the page. */
-  path({ page, anchor, lang }, shown) {
+  path({ page, anchor }, shown) {
     const box = h("span", { class: "search-path" });
     if (!anchor) return box;
-    this.reader.finder(lang).then(({ docs }) => {
-      const top = docs.find((doc) => doc.page === page && !doc.anchor);
-      if (top) box.append(...shown.map((one) => h("span", { lang: TAGS[one] }, titleOf({ ...top, lang }, one))));
+    this.reader.top(page).then((title) => {
+      if (title) box.append(...shown.map((lang) => h("span", { lang: TAGS[lang] }, title[lang])));
     });
     return box;
   }
@@ -160,11 +175,18 @@ class Box {
     this.options[at]?.scrollIntoView({ block: "nearest" });
   }
 
+  /** Open what is chosen, or the first, of what stands there by then. */
+  async follow() {
+    await this.first;
+    if (!this.options.length) await this.pending;
+    this.options[Math.max(this.at, 0)]?.click();
+  }
+
   press(event) {
     if (event.isComposing) return;
     if (event.key === "Enter") {
       event.preventDefault();
-      this.pending.then(() => this.options[Math.max(this.at, 0)]?.click()); // of what stands there now
+      this.follow();
       return;
     }
     if (!this.options?.length) return;

@@ -1,19 +1,21 @@
 // The search button of every page: `/` and Ctrl-K open it too. What searches loads on first use.
 {
-  const files = SEARCH_FILES; // the build puts the names of the files here
+  // Each edition names its files in names.json, and no page knows them: its own name must not stay.
   const place = new URL("search/", document.currentScript.src);
   const button = document.querySelector("[data-search]");
-  let box, failed = 0;
+  let asked, opened, failed = 0;
+  const load = async () => {
+    const answer = await fetch(new URL("names.json", place), { cache: "no-cache" });
+    const files = await answer.json();
+    // a browser keeps the failure of a module under its name
+    const box = await import(new URL(failed ? `${files.box}?${failed}` : files.box, place));
+    return () => box.open({ files, place, onstale: () => { asked = undefined; } });
+  };
   const open = async () => {
-    try {
-      box ??= import(new URL(failed ? `${files.box}?${failed}` : files.box, place));
-      (await box).open({ files, place });
-      button.nextElementSibling.hidden = true;
-    } catch {
-      box = undefined;
-      failed += 1; // a browser keeps the failure under the old name
-      button.nextElementSibling.hidden = false;
-    }
+    asked ??= load().then((one) => { opened = one; }, () => { asked = undefined; failed += 1; });
+    await asked;
+    opened?.();
+    button.nextElementSibling.hidden = Boolean(opened);
   };
   const typing = (target) => target.closest?.("input, textarea, select, [contenteditable]");
   button?.addEventListener("click", open);

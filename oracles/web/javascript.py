@@ -11,7 +11,7 @@ def run_node(*arguments, stdin=""):
     """Node with some arguments; returns the finished process."""
     quiet = "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON"
     return node([quiet, *arguments], return_completed_process=True, input=stdin,
-                capture_output=True, encoding="utf-8", timeout=120, cwd=ROOT)
+                capture_output=True, encoding="utf-8", timeout=1200, cwd=ROOT)
 
 
 def evaluate(module, expression, data=None):

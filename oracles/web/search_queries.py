@@ -25,13 +25,16 @@ ASK = """await (async () => {
   const readers = {}, load = {};
   for (const lang of ["zh", "en"]) {
     readers[lang] = new Local(data.names, null);
-    load[lang] = (await took(() => readers[lang].finder(lang))).ms;
-    await readers[lang].search(lang === "zh" ? "梯度" : "view", lang);
-    await readers[lang].finder(lang === "zh" ? "en" : "zh");
+    const from = performance.now();
+    const finder = (one) => (data.whole ? readers[lang].whole(one) : readers[lang].finder(one));
+    await finder(lang);
+    load[lang] = performance.now() - from;
+    await readers[lang].search(lang === "zh" ? "梯度" : "view", lang, data.whole);
+    await finder(lang === "zh" ? "en" : "zh");
   }
   const answers = [];
   for (const { query, lang } of data.queries) {
-    const { value, ms } = await took(() => readers[lang].search(query, lang));
+    const { value, ms } = await took(() => readers[lang].search(query, lang, data.whole));
     answers.push({ ms, found: value.slice(0, 10).map(({ page, anchor }) => `${page}#${anchor}`) });
   }
   return { load, answers };
@@ -43,20 +46,33 @@ def queries():
     return yaml.safe_load(QUERIES.read_text(encoding="utf-8"))
 
 
-def files(site=SITE):
-    """Names of the search's files of a built site by what they are, and their folder."""
+def names(site=SITE):
+    """The names of the search's files of a built site, and their folder."""
     folder = site / "_static" / search.FOLDER
-    names = {lang: next(folder.glob(f"index-{lang}.*")).name for lang in ("zh", "en")}
-    return folder, names
+    return json.loads((folder / search.NAMES).read_text(encoding="utf-8")), folder
 
 
-def ask(texts, site=SITE):
-    """What the search answers to texts: load times in ms by language, and found and ms of each."""
-    folder, names = files(site)
-    content = {name: json.loads((folder / name).read_text("utf-8")) for name in names.values()}
+def loaded(lang, site=SITE):
+    """The files of an index in the order in which they are loaded: the first, and the chapters'."""
+    found, folder = names(site)
+    later = [parts[part] for parts in found["chapters"].values() for part in ("both", lang)]
+    return [folder / name for name in (found["first"], *later)]
+
+
+def at_first(site=SITE):
+    """The files that are loaded before the first answer."""
+    found, folder = names(site)
+    return [folder / name for name in (search.NAMES, found["box"], found["first"])]
+
+
+def ask(texts, site=SITE, whole=True):
+    """What the search answers to texts, `whole` or from what is loaded first: load times in ms by
+    language, and found and ms of each."""
+    content = {file.name: json.loads(file.read_text("utf-8"))
+               for lang in ("zh", "en") for file in loaded(lang, site)}
     asked = [{"query": text, "lang": "zh" if HAN.search(text) else "en"} for text in texts]
-    return evaluate(WEB / "search" / "reader.js", ASK,
-                    {"names": names, "files": content, "queries": asked})
+    return evaluate(WEB / "search" / "reader.js", ASK, {
+        "names": names(site)[0], "files": content, "queries": asked, "whole": whole})
 
 
 def tops(site=SITE):
@@ -78,9 +94,9 @@ def answers(wanted, place):
     return any(place.startswith(one) if one.endswith("#") else place == one for one in wanted)
 
 
-def judge(asked, site=SITE):
+def judge(asked, site=SITE, whole=True):
     """For these queries: hits and number by class, the misses, median ms, load ms."""
-    said, titles = ask([one["query"] for one in asked], site), tops(site)
+    said, titles = ask([one["query"] for one in asked], site, whole), tops(site)
     counts, misses = defaultdict(lambda: [0, 0]), []
     for one, answer in zip(asked, said["answers"], strict=True):
         found = [place(name, titles) for name in answer["found"]]

@@ -1,8 +1,9 @@
-"""What holds of the exercises of several companions: a check tells what passes, what fails and what
-is still to write, and the files that a reader downloads work alone. Usual mistakes, and what only
-one of them has, are in the test of each.
+"""What holds of all exercises: a check tells what passes, what fails and what is still to write, a
+usual mistake fails by its name, and the files that a reader downloads work alone. What only one of
+them has is in test_exercises_of_one.py.
 """
 
+import ast
 import shutil
 from dataclasses import dataclass
 
@@ -11,20 +12,40 @@ import pytest
 from book.pipeline.ground.paths import CHAPTERS, CODE
 from book.pipeline.notebooks import faded
 from tests.helpers.exercise_checks import cuts, load, run, sources, teller, write_files
+from tests.helpers.exercise_mistakes import MISTAKES
 
-LISTS = {name: CHAPTERS / name for name in (
-    "01-tensors/exercises-writing-by-index.yaml", "03-modules/exercises.yaml",
-    "04-data/exercises.yaml", "05-compile/exercises-mini-compile.yaml",
-    "05-compile/exercises.yaml")}
+TENSOR, SCALAR, MODULES, LOADER = (
+    f"{chapter}/exercises.yaml" for chapter in ("01-tensors", "02-autograd", "03-modules",
+                                                "04-data"))
+LISTS = {path.relative_to(CHAPTERS).as_posix(): path
+         for path in sorted(CHAPTERS.glob("*/exercises*.yaml"))}
 EXERCISES = {name: faded.read(path) for name, path in LISTS.items()}
-CHECKED = [(name, companion) for name, exercises in EXERCISES.items()
-           for companion in sorted({home.stem for home in exercises.homes.values()})]
-CUTS = [(name, *cut) for name, exercises in EXERCISES.items() for cut in cuts(exercises)]
+STORED = (TENSOR, SCALAR)  # their checks have stored numbers for a reader without torch
+CASES = [(name, torch) for name in LISTS
+         for torch in ("with torch", *(["without torch"] if name in STORED else []))]
+
+
+def each(rows):
+    """A parameter of every row of a list, in each case of its list."""
+    return [(name, torch, *row) for name, torch in CASES for row in rows(name)]
 
 
 @pytest.fixture
-def check(name):
-    return load(EXERCISES[name].check)
+def torch():
+    """What a test says that says nothing of it."""
+    return "with torch"
+
+
+@pytest.fixture
+def check(name, torch, monkeypatch):
+    module = load(EXERCISES[name].check)
+    if torch == "without torch":
+        monkeypatch.setattr(module, "torch", None)
+    if name == SCALAR:
+        monkeypatch.setattr(module, "DEPTH", 5_000)  # beyond any recursion limit, and quick
+    if name == LOADER:
+        module.LIMIT = 6.0
+    return module
 
 
 @pytest.fixture
@@ -32,13 +53,17 @@ def told(name, check, tmp_path, capsys):
     return teller(EXERCISES[name], check, tmp_path, capsys)
 
 
-@pytest.mark.parametrize(("name", "companion"), CHECKED)
+def companions(name):
+    return [(stem,) for stem in sorted({home.stem for home in EXERCISES[name].homes.values()})]
+
+
+@pytest.mark.parametrize(("name", "torch", "companion"), each(companions))
 def test_the_solution_passes(name, told, check, companion):
     names = check.CHECKER.checks[companion]
     assert told(companion, sources(EXERCISES[name])[companion]) == dict.fromkeys(names, "passes")
 
 
-@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize(("name", "torch"), CASES)
 def test_every_function_of_the_list_is_checked_and_no_other(name, check):
     exercises, checks = EXERCISES[name], check.CHECKER.checks
     assert {one for names in checks.values() for one in names} == set(exercises.homes)
@@ -48,13 +73,49 @@ def test_every_function_of_the_list_is_checked_and_no_other(name, check):
         assert check.CHECKER.imports.get(companion, []) == beside
 
 
-@pytest.mark.parametrize(("name", "function", "companion", "text"), CUTS)
+def test_every_list_has_its_planted_mistakes():
+    assert MISTAKES.keys() == LISTS.keys()
+
+
+@pytest.mark.parametrize(("name", "torch", "function", "old", "new"), each(MISTAKES.__getitem__))
+def test_a_usual_mistake_fails_by_its_name(name, told, function, old, new):
+    companion = EXERCISES[name].homes[function].stem
+    text = sources(EXERCISES[name])[companion]
+    assert text.count(old) == 1
+    assert told(companion, text.replace(old, new))[function] == "fails"
+
+
+@pytest.mark.parametrize(("name", "torch", "function", "companion", "text"),
+                         each(lambda name: cuts(EXERCISES[name])))
 def test_what_is_cut_is_reported_as_still_to_write(told, check, function, companion, text):
     found = told(companion, text)
     assert [other for other, word in found.items() if word == "write"] == [function]
     assert "fails" not in found.values(), "a function that nobody touched"
     needed = {other for names in check.CHECKER.needs.values() for other in names}
     assert ("waits" in found.values()) == (function in needed)
+
+
+def calls(source, name):
+    """The last words of what a function calls or asks of an object."""
+    nodes = [*ast.walk(faded._find(ast.parse(source), name))]
+    return {node.attr for node in nodes if isinstance(node, ast.Attribute)} | {
+        node.func.id for node in nodes
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+
+
+@pytest.mark.parametrize(("name", "prefix", "exact"), [
+    (TENSOR, "mini", True), (LOADER, "mini", True),
+    (MODULES, "mini_module", False)])  # mini_layers waits for what is called further down
+def test_a_function_waits_for_those_that_it_calls(name, check, prefix, exact):
+    for companion, names in check.CHECKER.checks.items():
+        words = {one.split(".")[-1]: one for one in names}
+        for place, one in enumerate(names):
+            called = {words[word] for word in words.keys() & calls(
+                sources(EXERCISES[name])[companion], one)} - {one}
+            needed = set(check.CHECKER.needs.get(one, []))
+            assert needed <= called or not companion.startswith(prefix), one
+            assert needed <= set([*names][:place])
+            assert needed == called or not exact, one
 
 
 # ---- the files in a folder, as a reader has them -------------------------------------------------
@@ -134,3 +195,44 @@ def test_without_torch_it_says_so_in_one_line(name, folder):
     (folder / "torch.py").write_text("raise ImportError\n")
     done = run(folder / FILES[name].check)
     assert (done.returncode, done.stdout) == (1, "要装 torch · this needs torch\n")
+
+
+@pytest.mark.parametrize(("name", "companion", "script", "writes"), [
+    (TENSOR, "mini_tensor", "check_mini_tensor.py", 6),
+    (SCALAR, "pytorch_deep_dive", "check_scalar.py", 4), (LOADER, "mini_loader", "check_loader.py",
+                                                          5)])
+def test_the_program_tells_by_its_status_what_passes(name, companion, script, writes, tmp_path):
+    folder = write_files(LISTS[name], tmp_path)
+    if name in STORED:
+        (folder / "torch.py").write_text("raise ImportError\n")  # a machine without torch
+    done = run(folder / script)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert [done.stdout.count(words) for words in ("still to write", "waits", "fails")] == [
+        writes, 1, 0]
+    assert done.stdout.splitlines()[-1] == "还有没过的 · not all passed yet"
+    practice = [file for file in folder.glob("*.py") if companion_of(file.name) != file.stem]
+    for file in practice:
+        shutil.copy(CODE / f"{companion_of(file.name)}.py", file)
+    done = run(folder / script)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == "全部通过 · all passed"
+    (folder / f"{companion}_blanks.py").write_text("def broken(:\n")
+    done = run(folder / script, folder / f"{companion}_blanks.py")
+    assert (done.returncode, done.stdout.count("cannot be loaded: SyntaxError")) == (1, 1)
+    for file in practice:
+        file.unlink()
+    done = run(folder / script)
+    assert (done.returncode, done.stdout.count("no file to check")) == (1, 1)
+
+
+@pytest.mark.parametrize("name", [TENSOR, LOADER])
+@pytest.mark.parametrize("file", ["blank.py", "notes.txt", ".", "other.py"])
+def test_a_file_that_is_not_there_is_named_in_one_line(name, tmp_path, file):
+    folder = write_files(LISTS[name], tmp_path)
+    for made in ("notes.txt", "other.py"):
+        (folder / made).write_text("")
+    done = run(next(folder.glob("check_*.py")), folder / file)
+    assert (done.returncode, done.stderr) == (1, "")
+    named = [line for line in done.stdout.splitlines() if "no such file" in line]
+    assert len(named) == 1
+    assert f"no such file: {(folder / file).resolve()}; name a practice file" in named[0]

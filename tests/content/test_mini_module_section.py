@@ -4,10 +4,11 @@ import json
 import re
 
 from book.pipeline.ground.paths import CHAPTERS, RESULTS
+from book.pipeline.notebooks import faded
 from tests.code.mini_module import test_mini_module
-from tests.code.mini_module.test_module_exercises import EXERCISES
 
 SECTION = CHAPTERS / "03-modules/mini-module.md"
+EXERCISES = faded.read(CHAPTERS / "03-modules/exercises.yaml")
 
 
 def test_it_counts_the_trees_of_the_recorded_full_run_and_the_wrong_rules():

@@ -4,9 +4,12 @@ import json
 import re
 
 from book.pipeline.ground.paths import CHAPTERS, RESULTS
+from book.pipeline.notebooks import faded
 from tests.code.mini_tensor import test_mini_tensor
-from tests.code.mini_tensor.test_mini_tensor_exercises import EXERCISES, SOURCES
-from tests.helpers.exercise_checks import cuts
+from tests.helpers.exercise_checks import cuts, sources
+
+EXERCISES = faded.read(CHAPTERS / "01-tensors/exercises.yaml")
+SOURCES = sources(EXERCISES)
 
 
 def test_it_counts_the_chains_of_the_recorded_full_run_and_the_wrong_rules():

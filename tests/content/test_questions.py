@@ -2,14 +2,14 @@
 
 from sphinx_external_toc.parsing import parse_toc_yaml
 
-from book.pipeline.content import chapters, questions
+from book.pipeline.content import heads, questions
 from book.pipeline.ground.paths import ROOT, is_section
 
 
 def test_every_section_of_the_book_has_one_short_question_of_its_own():
     documents = list(parse_toc_yaml(ROOT / "_toc.yml"))
     assert [str(one) for one in questions.problems(documents)] == []
-    asked = [texts for one in chapters.read().values() for texts in one.questions.values()]
-    assert len(asked) == sum(map(is_section, documents))
+    asked = [heads.read(ROOT / f"{one}.md").question for one in filter(is_section, documents)]
+    assert len(asked) > 60
     for texts in zip(*asked, strict=True):
         assert len(set(texts)) == len(texts)

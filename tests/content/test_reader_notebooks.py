@@ -201,7 +201,7 @@ def test_all_this_holds_of_every_notebook_of_the_book(path):
 def run(notebook, folder):
     """Run a notebook as a reader does: nothing of this repository is on Python's path."""
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    client = NotebookClient(notebook, kernel_name="python3", timeout=120,
+    client = NotebookClient(notebook, kernel_name="python3", timeout=600,
                             resources={"metadata": {"path": str(folder)}})
     client.execute(env=environment | nb.ENVIRONMENT)
 

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from oracles.web import chromium
 
-HANG = 30_000  # ms after which what a test waits for will never come, also on a busy machine
+HANG = 180_000 # ms after which what a test waits for will never come, also on a busy machine
 expect.set_options(timeout=HANG)
 
 DESKTOP = {"width": 1280, "height": 720}

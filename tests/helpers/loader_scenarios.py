@@ -133,7 +133,7 @@ def note_processes(file):
 
 
 def main():
-    signal.alarm(300)                       # a guard against a hang: seconds are usual
+    signal.alarm(1200)                      # a guard against a hang: seconds are usual
     signal.signal(signal.SIGINT, signal.default_int_handler)    # `make test &` has it ignored
     name, method, file = sys.argv[1:]
     note_processes(Path(file))

@@ -1,4 +1,4 @@
-"""Trials that start at once, for proofs that need no torch: theirs is four empty modules."""
+"""Trials that start at once, for proofs that need no torch: theirs is six empty modules."""
 
 import os
 
@@ -8,6 +8,7 @@ from book.pipeline.proofs.forks import Trials
 def quick_trials(folder, **options):
     """Trials whose torch, written below `folder`, costs nothing to import."""
     for name, text in {"torch/__init__": "set_num_threads = abs\n", "torch/_dynamo": "",
+                       "torch/_inductor/__init__": "", "torch/_inductor/compile_fx": "",
                        "functorch/__init__": "", "functorch/compile": ""}.items():
         file = folder / f"quick/{name}.py"
         file.parent.mkdir(parents=True, exist_ok=True)

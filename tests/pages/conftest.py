@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
+from book.pipeline.finish import search
 from book.pipeline.ground.paths import CODE, ROOT, SITE
 from book.pipeline.notebooks import depends
 from book.pipeline.serve import served
@@ -13,6 +14,7 @@ from tests.helpers.site import NO_SITE, pages
 from tests.pages.visit import Tab
 
 HERE = Path(__file__).parent
+SEARCH = SITE / "_static" / search.FOLDER
 # What visits a page: these tests with all that they import, and what they inject.
 OWN = sorted(HERE.glob("*.py"))
 TOOLS = [*OWN, *sorted(depends.files((file.read_text("utf-8") for file in OWN), (ROOT, CODE))),
@@ -26,9 +28,11 @@ def pytest_generate_tests(metafunc):
 
 
 def visited(page):
-    """A page, with all that a visit of it looks at: the drill alone reads the cards' files."""
+    """A page, with all that a visit of it looks at: the drill alone reads the cards' files, and no
+    visit opens the search, whose files change with any page; test_search.py looks at those."""
     shared = [file for file in sorted((SITE / "_static").rglob("*")) if file.is_file()
-              and ("drill" in page or "drill-cards" not in file.as_posix())]
+              and ("drill" in page or "drill-cards" not in file.as_posix())
+              and SEARCH not in file.parents]
     return pytest.param(page, marks=pytest.mark.remember(SITE / page, *shared, *TOOLS))
 
 

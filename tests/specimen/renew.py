@@ -21,7 +21,7 @@ def sections() -> list[Path]:
 def main() -> int:
     for path in sections():
         print(f"{path.relative_to(SOURCE)}: {'written' if sync.sync(path) else 'up to date'}")
-    return prove.main(["--root", str(SOURCE), "--changed"])
+    return prove.main(["--root", str(SOURCE)])
 
 
 if __name__ == "__main__":

@@ -5,7 +5,9 @@ import re
 import pytest
 from bs4 import BeautifulSoup
 
-from tests.specimen.conftest import CHAPTER, PAGES
+from book.pipeline.pages import chapters
+from book.pipeline.pages.built import Site
+from tests.specimen.conftest import CHAPTER, PAGES, SOURCE
 
 pytestmark = pytest.mark.browser
 
@@ -43,8 +45,45 @@ def test_the_front_page_leads_to_the_opening_by_its_machine_and_to_each_section(
     box = soup("front").select_one("a.machine")
     assert box["href"].endswith(PAGES["opening"])
     assert box.select_one("b .lang-en").text == "Tensors"
-    rows = [row["href"].rpartition("/")[2] for row in soup("front").select("#sections li a")]
+    rows = [row["href"].rpartition("/")[2] for row in soup("front").select("#tensors li a")]
     assert rows == [f"{name}.html" for name in SECTIONS]
+
+
+# ---- a chapter without a machine, and drafts ----------------------------------------------------
+
+def test_the_front_page_leads_to_a_chapter_without_a_machine_by_its_list(soup, specimen):
+    memory = soup("front").select_one("#memory")
+    assert memory.h3.a["href"] == f"../{PAGES['no machine']}"
+    assert [f"chapters{row['href'].partition('chapters')[2]}" for row in memory.select("li a")] == [
+        PAGES["written"], PAGES["unwritten"]]
+    assert [row.select_one("small .lang-en").text for row in memory.select("li")] == [
+        "1 min", "being written"]
+    assert memory.p.select_one(".lang-en").text == "1 section, about 1 min, 0 cards"
+    assert list(chapters.of_site(Site(specimen, SOURCE))) == []
+
+
+def test_a_draft_says_so_on_its_page_and_wherever_a_list_leads_to_it(soup):
+    for name in ("no machine", "written", "unwritten"):
+        page = soup(name)
+        assert bool(page.select_one("article > .draft-note")) == (name != "written")
+        assert bool(page.select_one('meta[name="robots"][content="noindex"]')) == (
+            name != "written")
+        marked = page.select("#contents a:has(.draft-mark)")
+        assert [one["data-page"] + ".html" for one in marked] == [
+            PAGES["no machine"], PAGES["unwritten"]]
+    rows = soup("no machine").select("#sections-of-this-chapter tbody tr")
+    assert [row.select("td")[1].select_one(".lang-en").text for row in rows] == [
+        "1 min", "being written"]
+    assert "being written" in soup("written").select_one(".right-next").text
+    assert "being written" in soup("unwritten").select_one(".kicker").text
+    assert soup("unwritten").select_one(".read-toggle") is None
+
+
+def test_search_finds_what_is_written_and_no_draft(specimen):
+    index = "".join(file.read_text("utf-8")
+                    for file in (specimen / "_static/search").glob("*.json"))
+    assert "so four of them take 16" in index
+    assert "Platypus" not in index
 
 
 # ---- the cheat sheet ----------------------------------------------------------------------------

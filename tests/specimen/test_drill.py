@@ -488,7 +488,7 @@ def chromium(browser_type, profile):
         kill(process)
 
 
-def port_of(profile, seconds=60):
+def port_of(profile, seconds=600):
     """The debugging port, which Chromium writes into its profile when it is up."""
     file = profile / "DevToolsActivePort"
     deadline = time.monotonic() + seconds

@@ -224,3 +224,64 @@ def test_a_search_that_cannot_load_says_so_and_tries_again(visit):
     expect(page.locator(".search-input")).to_be_focused()
     expect(page.locator(".search-failed")).not_to_be_visible()
     visitor.errors.clear()  # the browser has named the request that was stopped
+
+
+CHAPTERS = re.compile(r"/_static/search/(01-tensors|book)-\w+\.")
+
+
+@pytest.fixture
+def held(visit):
+    """A page whose chapters do not come until they are let go: the page, and `go`."""
+    visitor, waiting = visit(), []
+    visitor.context.route(CHAPTERS, lambda route: waiting.append(route))
+
+    def go():
+        visitor.context.unroute(CHAPTERS)
+        for route in waiting:
+            route.continue_()
+    return visitor.open("book/index.html", "en"), go
+
+
+def test_headings_answer_before_the_texts_have_come_and_what_was_chosen_stays(held):
+    page, go = held
+    options = search(page, "slice")
+    expect(options.first).to_be_visible()
+    assert not options.filter(has_text="Why does a slice not copy").count()  # a card
+    page.keyboard.press("ArrowDown")
+    address = page.locator("[aria-selected=true]").get_attribute("href")
+    go()
+    expect(options.filter(has_text="Why does a slice not copy").first).to_be_visible()
+    assert page.locator("[aria-selected=true]").get_attribute("href") == address
+    assert chosen(page)
+
+
+def test_nothing_is_said_to_be_not_found_while_texts_are_on_their_way(held):
+    page, go = held
+    search(page, "offset")
+    expect(page.locator(".search-status")).to_contain_text(
+        "In no heading; looking through the texts …")
+    page.keyboard.press("Enter")  # waits for what there will be
+    go()
+    page.wait_for_url(lambda url: "book/index.html" not in url)
+
+
+@pytest.mark.parametrize(("lang", "line"), [
+    ("en", "Some chapters did not load, so only their headings were searched."),
+    ("zh", "有的章没有加载成功，那里只查了标题。")])
+def test_a_chapter_that_does_not_load_leaves_the_rest_and_a_line_says_so(visit, lang, line):
+    visitor = visit()
+    lost = re.compile(r"/_static/search/01-tensors-")
+    visitor.context.route(lost, lambda route: route.abort())
+    page = visitor.open("book/index.html", lang)
+    missing = page.locator(".search-missing")
+    options = search(page, "stride")
+    expect(missing).to_contain_text(line)
+    title = {"en": "Stride explorer", "zh": "步长"}[lang]
+    expect(options.filter(has_text=title).first).to_be_visible()
+    assert missing.get_attribute("role") == "status"
+    page.keyboard.press("Escape")
+    visitor.context.unroute(lost)
+    search(page, "offset")
+    expect(options.first).to_be_visible()
+    expect(missing).to_be_empty()
+    visitor.errors.clear()  # the browser has named the requests that were stopped

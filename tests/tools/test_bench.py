@@ -17,7 +17,7 @@ import pytest
 from benchmarks import lighthouse, notebooks, pages, report, site_build
 from book.extension.status import KINDS_OF_PAGES, measured
 from book.pipeline.ground.paths import ROOT
-from book.pipeline.state import records, status
+from book.pipeline.state import records
 from oracles.web.serving import served, snapshot
 
 NUMBER = {"type": "number", "exclusiveMinimum": 0}
@@ -57,6 +57,11 @@ SCHEMAS = {
     "site-build": result_of(machine=WORDS, python=WORDS, date=DAY, load={"type": "number"},
                             **dict.fromkeys(("processes", "pages", "sections", "seconds", "cpu",
                                              "expected"), NUMBER)),
+    "suite": result_of(machine=WORDS, torch=WORDS, python=WORDS, date=DAY, total=NUMBER,
+                       clean={"type": "boolean"}, steps={
+                           "type": "object", "minProperties": 1, "additionalProperties": exactly(
+                               seconds={"type": "number", "minimum": 0},
+                               passed={"type": "boolean"})}),
 }
 ROW = {"bytes": 123_400, "requests": 21, "paint": 987, "paint_min": 901, "paint_max": 1234,
        "axe": 0, "template": "drill",
@@ -71,14 +76,17 @@ EXAMPLES = {
     "site-build": {"machine": "Abacus 9000, 2 cores, Debian", "python": "3.11.7",
                    "date": "2026-01-02", "load": 0.1, "processes": 2, "pages": 61, "sections": 45,
                    "seconds": 21.5, "cpu": 33.3, "expected": 28.7},
+    "suite": {"machine": "Abacus 9000, 2 cores, Debian", "torch": "2.13.0", "python": "3.11.7",
+              "date": "2026-01-02", "clean": True, "total": 903,
+              "steps": {"desk": {"seconds": 41.6, "passed": True},
+                        "site": {"seconds": 861.4, "passed": False}}},
 }
 
 
 @pytest.fixture
 def results(tmp_path, monkeypatch):
     """An empty folder of results, for the scripts and for the status page."""
-    monkeypatch.setattr(report, "RESULTS", tmp_path / "results")
-    monkeypatch.setattr(status, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(records, "RESULTS", tmp_path / "results")
     measured = {"a file": "0" * 64}
     monkeypatch.setattr(records, "RECORDS", {name: record._replace(subject=lambda: measured)
                                              for name, record in records.RECORDS.items()})
@@ -340,12 +348,12 @@ def test_a_wrong_call_is_refused_in_a_line(script, arguments, why, capsys):
 
 def shown():
     """What the status page says below "Measurements"."""
-    return measured({name: status.recorded(name) for name in EXAMPLES}
+    return measured({name: records.recorded(name) for name in EXAMPLES}
                     | {"totals": {"pages": 26, "notebooks": 23}})
 
 
 def test_the_status_page_says_when_nothing_is_recorded(results):
-    assert shown().count("Not recorded yet") == shown().count("还没有记录") == 3
+    assert shown().count("Not recorded yet") == shown().count("还没有记录") == 4
     assert "<table" not in shown()
 
 
@@ -359,7 +367,8 @@ def test_the_status_page_shows_what_is_recorded_in_both_languages(results):
                  "96 / 100 / 99 / 98",
                  "<td>3.4 s</td>", "takes 21.5 s", "<td>28.7 s</td>",
                  "Pages (1 of 26 measured)", "notebook（23 个测了 1 个）",
-                 "<td>321 MB</td>", "First paint, slow phone",
+                 "<td>321 MB</td>", "The whole suite (from nothing) took 15.1 min", "<td>42 s</td>",
+                 "failed", "没有通过", "First paint, slow phone",
                  "首次绘制，慢速手机"):
         assert text in page
 

@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import re
 import textwrap
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -16,9 +17,9 @@ from book.pipeline import prove
 from book.pipeline.cards import book as cards
 from book.pipeline.cards import results as card_results
 from book.pipeline.notebooks import depends
-from book.pipeline.proofs import prover
+from book.pipeline.proofs import pace, prover
 from book.pipeline.proofs.forks import Trials
-from book.pipeline.proofs.reached import assertions, negated, nested, self_test
+from book.pipeline.proofs.reached import SelfTest, assertions, in_the_open, negated, nested
 from book.pipeline.sources import SourceError
 from tests.helpers.card_examples import bug, card, line_of, write_book, write_cards
 from tests.helpers.quick_trials import quick_trials
@@ -126,7 +127,7 @@ def meet(folder, mine, other):
     """A proof that passes only while another one runs."""
     return program(f"""
         import pathlib, time
-        folder, end = pathlib.Path({str(folder)!r}), time.monotonic() + 20
+        folder, end = pathlib.Path({str(folder)!r}), time.monotonic() + 300
         (folder / {mine!r}).touch()
         while not (folder / {other!r}).exists() and time.monotonic() < end:
             time.sleep(0.01)
@@ -147,7 +148,7 @@ def test_findings_have_the_order_of_the_cards_and_results_that_of_their_ids(tmp_
     assert list(stored(tmp_path)["cards"]) == ["tensors-one", "tensors-three", "tensors-two"]
     write_book(tmp_path, card(proof=slow + red), card("tensors-two", proof=red),
                card("tensors-three"))
-    status, out, error = run()
+    status, out, error = run("--all")
     assert status == 1
     assert [line.split("'")[1] for line in error.splitlines()] == ["tensors-one", "tensors-two"]
     assert "1 of 3 cards proved" in out  # a red card leaves the others counted
@@ -235,14 +236,13 @@ def test_failing_card_is_reported_in_one_line_and_nothing_is_written(tmp_path, r
     assert sorted(p.name for p in path.parent.iterdir()) == ["views.json", "views.yaml"]
 
 
-@pytest.mark.parametrize("stuck", ["time.sleep(30)", "while True: pass"])
+@pytest.mark.parametrize("stuck", ["time.sleep(3600)", "while True: pass"])
 def test_stuck_proof_is_ended_and_its_line_named(tmp_path, run, monkeypatch, stuck):
     monkeypatch.setitem(prover.LIMITS, "cpu", prover.Limit(1, 5))
+    monkeypatch.setattr(pace, "seconds", lambda trials: pace.USUAL)  # which may take over 1 s, too
     path = write_book(tmp_path, card(proof=f"import time\n{stuck}\nassert time\n"))
-    start = time.monotonic()
     status, _, error = run()
     assert status == 1
-    assert time.monotonic() - start < 25
     assert error == (f"{FILE}:{line_of(path, stuck)}: card 'tensors-one': "
                      "proof line 2: still running after 1 s\n")
 
@@ -252,19 +252,32 @@ def busy(seconds):
                       "while time.process_time() < end:\n    pass\nassert end\n")
 
 
-def test_a_proof_over_its_budget_is_named_and_fails_only_at_ten_times_as_much(
+def test_a_proof_over_its_budget_is_named_and_passes_however_long_it_takes(
     tmp_path, run, monkeypatch
 ):
-    monkeypatch.setitem(prover.LIMITS, "cpu", prover.Limit(60, 0.1))
-    write_book(tmp_path, busy(0.3))
+    monkeypatch.setattr(pace, "seconds", lambda trials: pace.USUAL)
+    monkeypatch.setitem(prover.LIMITS, "cpu", prover.Limit(600, 0.2))
+    write_book(tmp_path, busy(1.2), card("tensors-two"))
+    status, out, error = run()
+    assert (status, error) == (0, "")
+    assert "most processor time: tensors-one 1." in out
+    assert re.search(r"warning: over the budget of their class, .*: tensors-one \d+\.\d s "
+                     r"\(cpu: 0\.2 s\)\n", out)
+    assert "tensors-two" not in out
+
+
+@pytest.mark.parametrize(("slow", "warned"), [(1, True), (4, False)])
+def test_a_slow_machine_is_no_reason_to_warn(tmp_path, run, monkeypatch, slow, warned):
+    monkeypatch.setattr(pace, "seconds", lambda trials: pace.USUAL * slow)
+    monkeypatch.setitem(prover.LIMITS, "cpu", prover.Limit(600, 0.5))
+    write_book(tmp_path, busy(1))
     status, out, _ = run()
     assert status == 0
-    assert "most processor time: tensors-one 0." in out
-    path = write_book(tmp_path, busy(1.2))
-    status, _, error = run()
-    assert status == 1
-    assert error.startswith(f"{FILE}:{line_of(path, 'proof:')}: card 'tensors-one': ")
-    assert "10 times the 0.1 s for needs: cpu: shorten it or name what it needs" in error
+    assert ("warning" in out) == warned
+
+
+def test_the_reference_work_is_timed_where_proofs_run(trials):
+    assert 0.01 < pace.seconds(trials) / pace.USUAL < 1000
 
 
 def test_assertions_count_where_python_is_told_to_leave_them_out(quick):
@@ -389,13 +402,13 @@ WEAK = {
 def test_assertion_that_cannot_turn_its_proof_red_is_reported(tmp_path, run, name):
     proof, line, text = WEAK[name]
     path = write_book(tmp_path, card(proof=proof))
-    status, _, error = run("--mutate")
+    status, _, error = run()
     at = path.read_text("utf-8").splitlines().index("  proof: |") + 1 + line
     assert status == 1
     assert not (tmp_path / RESULTS).exists()
     assert error.startswith(f"{FILE}:{at}: card 'tensors-one': {text}")
     assert error.count("\n") == 1
-    assert run()[0] == 0  # without the self-test it would have passed
+    assert run("--self-test", "none")[0] == 0  # without it, it would have passed
 
 
 def test_assertions_that_count_pass_the_self_test(tmp_path, run):
@@ -415,12 +428,24 @@ def test_assertions_that_count_pass_the_self_test(tmp_path, run):
         assert not any(v > 3 for v in x)
     """)
     write_book(tmp_path, card(proof=proof, variants=[{"n": 1}, {"n": 2}]), bug())
-    assert run("--mutate")[0] == 0
-    assert not (tmp_path / RESULTS).exists()
+    assert run()[0] == 0
 
 
 ROUND = {  # proofs that pass: what a look at the tree says of them, a run must say too
     "only statements": "x = 1\nassert x; assert x == 1\nassert (x, 'always')\n",
+    "a loop": "for x in (1, 2):\n    if x:\n        assert x\nassert x == 2\n",
+    "a branch not taken": "x = 1\nif x == 2:\n    assert x == 3\nelse:\n    assert x == 1\n"
+                          "assert x\n",
+    "an endless loop that is left": "x = 0\nwhile True:\n    x += 1\n    assert x\n    break\n"
+                                    "else:\n    assert x == 9\nassert x == 1\n",
+    "a loop in a with that hides it": "from contextlib import suppress\nwith suppress(Exception):\n"
+                                      "    for x in (1,):\n        assert x\nassert suppress\n",
+    "a branch for a child process": "import os\nchild = os.fork()\nif child == 0:\n"
+                                    "    assert not child\n    os._exit(0)\n"
+                                    "os.waitpid(child, 0)\nassert child\n",
+    "a thread": "import threading\ndef f(x):\n    assert x\nthreading.excepthook = print\n"
+                "one = threading.Thread(target=f, args=[1])\none.start()\none.join()\n"
+                "assert one\n",
     "a function that is called": "def f(x):\n    assert x\nf(1)\nassert f\n",
     "a function that is not": "def f(x):\n    assert x\nassert f\n",
     "exit in a branch not taken": "x = 1\nif not x:\n    raise SystemExit\nassert x\n",
@@ -451,10 +476,19 @@ def test_assertions_that_are_not_run_negated_would_all_turn_the_proof_red(tmp_pa
     write_book(tmp_path, card(proof=ROUND[name]))
     [only] = cards.load(tmp_path)[0].cards
     assert trials.run(ROUND[name]).failure is None
-    run_all, run_some = (self_test(only, trials, 60, which) for which in (assertions, nested))
-    assert run_some == run_all
+    self_test = SelfTest(only, trials, 600)
+    assert self_test.problems() == self_test.problems(each=True)
     tree = ast.parse(ROUND[name])
     assert 0 < len(assertions(tree)) - len(nested(tree)) < 4
+
+
+def test_loops_and_branches_of_the_module_are_in_the_open_and_nothing_else_is():
+    inside = ["for x in y:", "while x:", "if x:", "if x: 1\nelif y:", "for x in y: 1\nelse:"]
+    around = ["with x:", "try: 1\nfinally:", "try: 1\nexcept E:", "def f():", "class A:",
+              "async def f():", "match x:\n    case 1:"]
+    assert [bool(in_the_open(ast.parse(f"{text}\n        assert x"))) for text in
+            [*inside, *around]] == [True] * len(inside) + [False] * len(around)
+    assert not in_the_open(ast.parse("for x in y:\n    with x:\n        assert x"))
 
 
 @pytest.mark.parametrize("proof", [
@@ -468,7 +502,7 @@ def test_a_proof_that_does_not_get_to_its_assertion_does_not_pass(trials, proof)
 
 def test_negation_changes_one_assertion_and_keeps_its_message():
     proof = "assert a\nassert b, 'why'\n"
-    assert negated(proof, 1) == "assert a\nassert not __reached__(b), 'why'"
+    assert negated(proof, 1) == "assert a\nassert not __reached__(1, b), 'why'"
 
 
 def test_check_needs_no_run_and_notices_each_way_to_be_stale(tmp_path, run):
@@ -521,7 +555,7 @@ def test_two_sections_never_meet_in_a_file(tmp_path, run):
     assert list(stored(tmp_path)["cards"]) == ["tensors-one"]
     before = (tmp_path / RESULTS).stat().st_mtime_ns
     write_cards(tmp_path, card("tensors-two", section="strides", level="staff"), section="strides")
-    status, out, _ = run("--changed")
+    status, out, _ = run()
     assert status == 0
     assert "1 of 2" in out
     assert "wrote chapters/01-tensors/cards/strides.json" in out
@@ -559,10 +593,10 @@ def test_verify_writes_nothing_and_notices_a_result_that_would_differ(tmp_path, 
 
 def test_changed_proves_only_what_is_out_of_date(tmp_path, run):
     write_book(tmp_path, card(), bug())
-    assert "2 of 2" in run("--changed")[1]
-    assert "0 of 2" in run("--changed")[1]
+    assert "2 of 2" in run()[1]
+    assert "0 of 2" in run()[1]
     write_book(tmp_path, card(level="staff"), bug())
-    status, out, _ = run("--changed")
+    status, out, _ = run()
     assert status == 0
     assert "1 of 2" in out
     assert run("--check")[0] == 0
@@ -584,7 +618,7 @@ def test_a_changed_companion_makes_the_cards_that_import_it_out_of_date(
     assert run("--check")[0] == 0
     helper.write_text("X = 2\n", "utf-8")
     assert run("--check")[2].count("a file of code/ or") == 1
-    assert "1 of 2" in run("--changed")[1]
+    assert "1 of 2" in run()[1]
     assert run("--check")[0] == 0
 
 
@@ -606,7 +640,7 @@ def test_results_of_another_torch_are_out_of_date(tmp_path, run):
     results = tmp_path / RESULTS
     old = results.read_text("utf-8").replace(stored(tmp_path)["torch"], "2.11.0")
     results.write_text(old, "utf-8")
-    assert "2 of 2" in run("--changed")[1]
+    assert "2 of 2" in run()[1]
     assert results.read_text("utf-8") != old
 
 
@@ -655,7 +689,7 @@ def test_gpu_card_is_not_run_and_waits_for_evidence_of_its_present_content(tmp_p
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({"tensors-one": record}), "utf-8")
     assert "recorded evidence has changed" in run("--check")[2]
-    status, out, _ = run("--changed")
+    status, out, _ = run()
     assert status == 0
     assert "not recorded" not in out
     assert run("--check")[0] == 0

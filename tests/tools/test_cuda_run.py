@@ -52,7 +52,7 @@ def write(folder, *cells):
 def run(tmp_path, monkeypatch):
     """Run a notebook with these cells; `absent` are packages that the book has and we lack."""
 
-    def call(*cells, run_only=(), seconds=60, absent=()):
+    def call(*cells, run_only=(), seconds=600, absent=()):
         monkeypatch.setattr(runner, "known_packages", lambda: set(absent))
         return runner.run(write(tmp_path, *cells), "section.ipynb", frozenset(run_only),
                                    time.monotonic() + seconds)
@@ -147,12 +147,6 @@ def test_wrong_outputs_fail_with_cell_and_reason_and_the_next_cells_run(run):
     assert str(result).startswith(f"section.ipynb: {len(WRONG) + 2} cells, {len(WRONG)} failed, ")
 
 
-def test_a_difference_is_shown_line_by_line(run):
-    result = run(code("print('same'); print(2)", "same\n1\n"))
-    assert result.failed[0].detail.splitlines() == [
-        "--- stdout stored", "+++ stdout here", "@@ -1,2 +1,2 @@", " same", "-1", "+2"]
-
-
 def test_anything_on_stderr_fails_even_where_outputs_are_not_compared(run):
     result = run(code("import warnings; warnings.warn('old')", tags=["nbval-ignore-output"]),
                  code("import os; os.write(2, b'from C');"))
@@ -197,21 +191,18 @@ def test_a_cell_whose_package_is_absent_is_not_run_nor_what_depends_on_it(run):
         code("print(w)", "7\n"),
         code("print(unknown)"),
         code("del w\nprint(w)"),  # set and lost again: not for want of the package
-        absent=["rare"])
+        code("import numpy.no_such_part"),
+        absent=["rare", "numpy"])
     assert places(result.not_run) == {
         2: "needs rare, which is not installed",
         3: "needs `w` of cell 2, which needs rare",
         4: "needs `helper` of cell 2, which needs rare",
     }
     assert places(result.failed) == {7: "NameError: name 'unknown' is not defined",
-                                     8: "NameError: name 'w' is not defined"}
-    assert str(result).startswith("section.ipynb: 8 cells, 2 failed, 3 not run, ")
-
-
-def test_a_module_that_an_installed_package_lacks_is_a_failure(run):
-    result = run(code("import numpy.no_such_part"), absent=["numpy"])
-    assert list(places(result.failed)) == [1]
-    assert result.not_run == []
+                                     8: "NameError: name 'w' is not defined",
+                                     9: "ModuleNotFoundError: No module named "
+                                        "'numpy.no_such_part'"}
+    assert str(result).startswith("section.ipynb: 9 cells, 3 failed, 3 not run, ")
 
 
 def test_the_packages_that_may_be_absent_are_those_of_the_books_environment():
@@ -229,11 +220,7 @@ def test_the_packages_that_may_be_absent_are_those_of_the_books_environment():
 def test_a_process_that_ends_early_fails_the_notebook_at_its_cell(run, source, how):
     result = run(code("print(1)", "1\n"), code(source), code("1"), code("2"))
     assert places(result.failed) == {2: f"{how}; 2 cells after it did not run"}
-
-
-def test_a_crash_tells_the_line(run):
-    result = run(code("import ctypes\nctypes.string_at(0)"))
-    assert 'File "<cell 1>", line 2' in result.failed[0].detail
+    assert ('File "<cell 2>", line 1' in result.failed[0].detail) == ("ctypes" in source)
 
 
 def test_a_forked_process_does_not_go_on_with_the_notebook(run, tmp_path):
@@ -246,26 +233,19 @@ def test_a_forked_process_does_not_go_on_with_the_notebook(run, tmp_path):
 
 @pytest.mark.slow
 def test_a_stuck_notebook_ends_with_the_time_and_with_its_children(run, tmp_path):
-    alive = tmp_path / "alive"
-    program = f"import time, pathlib; time.sleep(4); pathlib.Path({str(alive)!r}).touch()"
-    started = time.monotonic()
-    result = run(code("print(1)", "1\n"),
-                 code(f"import subprocess, sys\n"
-                      f"subprocess.Popen([sys.executable, '-c', {program!r}])\n"
-                      f"import time; time.sleep(60)"), seconds=2)
-    assert time.monotonic() - started < 10
-    assert set(places(result.failed)) <= {1, 2}  # 1: on a machine too busy to start in 2 s
+    beat = tmp_path / "beat"
+    loop = f"while :; do echo x >> {beat}; sleep 0.02; done"
+    for seconds in (2, 20, 200):  # the first is enough unless the machine is busy
+        result = run(code("print(1)", "1\n"),
+                     code(f"import subprocess\nsubprocess.Popen(['sh', '-c', {loop!r}])\n"
+                          f"import time; time.sleep(3600)"), seconds=seconds)
+        if beat.exists():
+            break
+    assert places(result.failed) == [2]
     assert result.failed[-1].reason.startswith("was not done when the time was over; ")
-    time.sleep(max(0.0, started + 7 - time.monotonic()))
-    assert not alive.exists()
-
-
-def test_nothing_begins_after_the_time(run, tmp_path):
-    touched = tmp_path / "touched"
-    result = run(code(f"open({str(touched)!r}, 'w');"), seconds=-1)
-    assert result.failed == [
-        runner.Finding("section.ipynb", "was not begun when the time was over")]
-    assert not touched.exists()
+    size = beat.stat().st_size
+    time.sleep(0.3)
+    assert beat.stat().st_size == size
 
 
 def test_a_broken_file_fails(tmp_path):
@@ -287,7 +267,7 @@ def trials(tmp_path_factory):
 def prove(tmp_path, trials):
     """Prove these cards: (proved, failed, not run), the last two as texts."""
 
-    def call(*rows, gpu=False, seconds=60.0):
+    def call(*rows, gpu=False, seconds=600.0):
         write_book(tmp_path, *rows)
         book, problems = cards.load(tmp_path)
         assert problems == []
@@ -311,16 +291,9 @@ def test_cards_are_proved_and_failures_named(prove, monkeypatch):
                        f"{place} 'tensors-gpu': needs a GPU"]
 
 
-def test_with_a_gpu_its_cards_are_proved_too(prove):
-    proved, failed, not_run = prove(card(needs="cuda", proof="assert 1 + 1 == 2\n"), gpu=True)
-    assert (proved, failed, not_run) == (1, [], [])
-
-
 def test_a_stuck_proof_and_those_after_it_fail_when_the_time_is_over(prove):
-    stuck = card("tensors-stuck", needs="cuda", proof="import time\nassert not time.sleep(60)\n")
-    started = time.monotonic()
+    stuck = card("tensors-stuck", needs="cuda", proof="import time\nassert not time.sleep(3600)\n")
     proved, failed, _ = prove(stuck, card("tensors-late"), gpu=True, seconds=0.5)
-    assert time.monotonic() - started < 30
     assert proved == 0
     assert re.search(r"'tensors-stuck': .*: still running after \S+ s$", failed[0])
     assert failed[1].endswith("'tensors-late': was not begun when the time was over")
@@ -351,19 +324,42 @@ def command(tmp_path, monkeypatch, capsys, trials):
 
 
 @pytest.fixture
-def book(tmp_path):
-    """A book of one notebook, of two cells, the second wrong, and one card."""
-    write_book(tmp_path, card(proof="assert 1 + 1 == 2\n"))
-    write(tmp_path / "chapters/01-tensors", code("print(1)", "1\n"), code("print(2)", "3\n"))
+def book(tmp_path, monkeypatch):
+    """A notebook of three cells, of which the second is wrong and the third lacks a package, and
+    two cards, one for a GPU."""
+    monkeypatch.setattr(runner, "known_packages", lambda: {"rare"})
+    write_book(tmp_path, card(proof="assert 1 + 1 == 2\n"),
+               card("tensors-gpu", needs="cuda", proof="assert 1 + 1 == 2\n"))
+    write(tmp_path / "chapters/01-tensors", code("print(1)", "1\n"), code("print(2)", "3\n"),
+          code("import rare"))
 
 
 @pytest.mark.usefixtures("book")
-def test_without_a_gpu_it_says_how_to_rehearse_and_records_nothing(command, tmp_path):
-    ended, out, err = command("--record", tmp_path / "cuda.json")
+@pytest.mark.parametrize(("device", "torch", "said"), [
+    ("cuda", TORCH, r"torch \S+ sees no CUDA device; to rehearse the run without one: make "
+                    r"test-cuda DEVICE=rehearsal"),
+    ("cuda", None, r"\S+ has no torch; install it there or name another Python: make test-cuda "
+                   r"PYTHON=…"),
+    ("cpu", TORCH, "a rehearsal is not recorded; leave out --record")])
+def test_where_it_cannot_run_a_line_says_why_and_nothing_is_recorded(
+    command, tmp_path, monkeypatch, device, torch, said
+):
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    ended, out, err = command("--device", device, "--record", tmp_path / "cuda.json")
     assert (ended, out) == (2, "")
-    assert re.fullmatch(r"test-cuda: torch \S+ sees no CUDA device; to rehearse the run "
-                        r"without one: make test-cuda DEVICE=rehearsal\n", err)
+    assert re.fullmatch(f"test-cuda: {said}\n", err)
     assert not (tmp_path / "cuda.json").exists()
+
+
+@pytest.mark.parametrize(("rows", "said"), [
+    ({}, "no notebook lies in chapters or book/index.ipynb of {}\n"),
+    ({"kind": "poem"}, "cards cannot be read: chapters/01-tensors/cards/views.yaml:")])
+def test_a_book_that_cannot_be_read_is_no_run(command, tmp_path, monkeypatch, rows, said):
+    monkeypatch.setattr(cuda_run, "machine", lambda device: GPU)
+    write_book(tmp_path, card(**rows))
+    ended, _, err = command()
+    assert ended == 2
+    assert err.startswith("test-cuda: " + said.format(tmp_path))
 
 
 @pytest.mark.usefixtures("book")
@@ -375,43 +371,18 @@ def test_the_time_for_a_run_can_be_given(command):
 
 
 @pytest.mark.usefixtures("book")
-def test_a_rehearsal_is_not_recorded(command, tmp_path):
-    ended, out, err = command("--device", "cpu", "--record", tmp_path / "cuda.json")
-    assert (ended, out) == (2, "")
-    assert err == "test-cuda: a rehearsal is not recorded; leave out --record\n"
-    assert not (tmp_path / "cuda.json").exists()
-
-
-def test_where_torch_is_absent_it_says_so(command, monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)
-    ended, _, err = command()
-    assert ended == 2
-    assert err == (f"test-cuda: {sys.executable} has no torch; install it there or name another "
-                   "Python: make test-cuda PYTHON=…\n")
-
-
-@pytest.mark.usefixtures("book")
-def test_a_rehearsal_prints_a_line_per_notebook_each_failure_and_a_summary(command):
+def test_it_prints_a_line_per_notebook_what_failed_what_did_not_run_and_a_summary(command):
     ended, out, _ = command("--device", "cpu")
     assert ended == 1
     name = "chapters/01-tensors/section.ipynb"
     assert re.fullmatch(
-        rf"{name}: 2 cells, 1 failed, \S+ s\nFAILED {name} cell 2: stdout differs\n"
+        rf"{name}: 3 cells, 1 failed, 1 not run, \S+ s\nFAILED {name} cell 2: stdout differs\n"
         r"    --- stdout stored\n    \+\+\+ stdout here\n    @@ -1 \+1 @@\n    -3\n    \+2\n"
-        r"no GPU, plain, torch \S+, Python \S+: 2 cells, 1 cards proved, 0 not run, 1 failures, "
+        rf"NOT RUN {name} cell 3: needs rare, which is not installed\n"
+        r"NOT RUN chapters/01-tensors/cards/views.yaml card 'tensors-gpu': needs a GPU\n"
+        r"no GPU, plain, torch \S+, Python \S+: 3 cells, 1 cards proved, 2 not run, 1 failures, "
         r"\d+ s\n",
         out)
-
-
-def test_cells_that_did_not_run_are_no_failure_and_are_counted(command, tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "known_packages", lambda: {"rare"})
-    write_book(tmp_path, card(needs="cuda", proof="assert 1 + 1 == 2\n"))
-    write(tmp_path / "chapters/01-tensors", code("import rare"))
-    ended, out, _ = command("--device", "cpu")
-    assert ended == 0
-    assert "NOT RUN chapters/01-tensors/section.ipynb cell 1: needs rare, " in out
-    assert "NOT RUN chapters/01-tensors/cards/views.yaml card 'tensors-one': needs a GPU\n" in out
-    assert ": 1 cells, 0 cards proved, 2 not run, 0 failures, " in out
 
 
 @pytest.mark.usefixtures("book")
@@ -424,10 +395,11 @@ def test_a_record_holds_the_machine_and_every_finding(command, tmp_path, monkeyp
     record = json.loads(target.read_text("utf-8"))
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", record.pop("date"))
     assert record.pop("measured").keys() == {"notebooks", "cards"}
+    place = "chapters/01-tensors/section.ipynb cell"
     assert record == GPU | {
-        "runner": "plain",
-        "cells": 2, "failed": ["chapters/01-tensors/section.ipynb cell 2: stdout differs"],
-        "not_run": [], "cards": {"proved": 1, "failed": []}}
+        "runner": "plain", "cells": 3, "failed": [f"{place} 2: stdout differs"],
+        "not_run": [f"{place} 3: needs rare, which is not installed"],
+        "cards": {"proved": 2, "failed": []}}
 
 
 def test_the_notebooks_are_those_that_nbval_runs(tmp_path):
@@ -436,18 +408,6 @@ def test_the_notebooks_are_those_that_nbval_runs(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     assert [*cuda_run.notebook_files(tmp_path)] == [tmp_path / name for name in names]
-
-
-def test_a_book_that_cannot_be_read_is_no_run(command, tmp_path, monkeypatch):
-    monkeypatch.setattr(cuda_run, "machine", lambda device: GPU)
-    write_book(tmp_path, card())
-    ended, _, err = command()
-    assert ended == 2
-    assert err == f"test-cuda: no notebook lies in chapters or book/index.ipynb of {tmp_path}\n"
-    write_book(tmp_path, card(kind="poem"))
-    ended, _, err = command()
-    assert ended == 2
-    assert err.startswith("test-cuda: cards cannot be read: chapters/01-tensors/cards/views.yaml:")
 
 
 # ---- without Jupyter ---------------------------------------------------------------------------
@@ -481,29 +441,23 @@ def test_it_runs_where_jupyter_is_not_installed(tmp_path, bare):
           code("print(1)", "1\n"), code("import anywidget"),
           code("'text'", {"text/plain": "'text'"}),
           code("[1, 2]", {"text/plain": "[1, 2]"}), code("int", {"text/plain": "int"}),
-          code("from IPython.display import HTML"))
+          code("from IPython.display import HTML"), code("21", {"text/plain": "22"}),
+          code("import fractions\nfractions.Fraction(1)", {"text/plain": "Fraction(2, 1)"}))
     arguments = ["-m", "book.pipeline.cuda_run", "--device", "cpu", "--root", str(tmp_path)]
     ran = subprocess.run([sys.executable, *arguments], cwd=ROOT, env=bare, capture_output=True,
                          text=True, check=False)
-    place = "NOT RUN chapters/01-tensors/section.ipynb cell"
-    assert ran.returncode == 0, ran.stderr
-    installing, cannot, _, *said, _ = ran.stdout.splitlines()
+    place = "chapters/01-tensors/section.ipynb cell"
+    assert ran.stderr == ""
+    installing, cannot, *said = ran.stdout.splitlines()
     assert installing.startswith("test-cuda: installing Jupyter into .venv-cuda")
     assert cannot.endswith("; notebooks run without it")
-    assert said == [
-        f"{place} 2: needs anywidget, which is not installed",
-        f"{place} 5: ran, not compared: IPython, which is not installed, lays out a type",
-        f"{place} 6: needs IPython, which is not installed",
+    assert [line for line in said if line.startswith(("FAILED", "NOT RUN", "cards were"))] == [
+        f"FAILED {place} 7: text/plain differs", f"FAILED {place} 8: text/plain differs",
+        f"NOT RUN {place} 2: needs anywidget, which is not installed",
+        f"NOT RUN {place} 5: ran, not compared: IPython, which is not installed, lays out a type",
+        f"NOT RUN {place} 6: needs IPython, which is not installed",
         "cards were not checked against their schema: jsonschema is not installed"]
-    assert ": 6 cells, 1 cards proved, 3 not run, 0 failures, " in ran.stdout
-
-
-def test_without_ipython_a_wrong_number_still_fails(tmp_path, bare, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", bare["PYTHONPATH"])
-    path = write(tmp_path, code("21", {"text/plain": "22"}),
-                 code("import fractions\nfractions.Fraction(1)", {"text/plain": "Fraction(2, 1)"}))
-    result = runner.run(path, "section.ipynb", frozenset(), time.monotonic() + 60)
-    assert set(places(result.failed)) == {1, 2}
+    assert ": 8 cells, 1 cards proved, 3 not run, 2 failures, " in ran.stdout
 
 
 # ---- the status page ---------------------------------------------------------------------------

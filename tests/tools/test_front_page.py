@@ -26,6 +26,11 @@ def section(root, chapter, name, title, cells=(), cards=3):
     return f"chapters/{chapter}/{name}"
 
 
+def draft(root, page):
+    """Say in the head of a section that it is being written."""
+    (root / f"{page}.md").write_text("---\njupytext: {}\nkernelspec: {}\ndraft: true\n---\n")
+
+
 def words(number):
     return nbformat.v4.new_markdown_cell("word " * number, metadata={"lang": "en"})
 
@@ -164,6 +169,28 @@ def test_a_book_without_sections_has_five_planned_machines_and_no_lists(tmp_path
     page = Page(tmp_path)
     assert page.lists() == {}
     assert ["is-planned" in one["class"] for one in page.machines().values()] == [True] * 5
+
+
+def test_a_draft_has_no_time_and_counts_in_no_sum(tmp_path):
+    machines(tmp_path)
+    pages = [section(tmp_path, "01-tensors", name, f"甲 · {name}", [words(3000)]) for name in "ab"]
+    draft(tmp_path, pages[1])
+    page = Page(tmp_path, *pages)
+    assert page.lists() == {"Tensors": ["a 17 min", "b being written"]}
+    lists = html(front.section_lists(page.book))
+    assert english(lists.section.p) == "1 section, about 17 min, 3 cards"
+    assert english(lists.select_one(".progress-summary")) == "1 section, about 17 min"
+    draft(tmp_path, pages[0])
+    assert english(html(front.section_lists(Page(tmp_path, *pages).book)).section.p) == \
+        "being written"
+
+
+def test_an_opening_without_sections_is_listed_as_being_written(tmp_path):
+    write_chapter(tmp_path, "06-memory")
+    lists = html(front.section_lists(Page(tmp_path, "chapters/06-memory/index").book))
+    assert targets(lists.h3) == ["../chapters/06-memory/index.html"]
+    assert "being written" in english(lists.p)
+    assert lists.ol is None
 
 
 # ---- the ways in -------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Terms are found where a text means them, marked once, and a bad definition is told."""
 
+import re
 from collections import Counter
 
 import pytest
@@ -189,3 +190,22 @@ def test_chinese_names_stand_in_the_order_of_their_pinyin():
                   sort="虫" if text == "重新编译" else "") for text in texts]
     assert [one.id for one in sorted(terms, key=glossary.by_pinyin)] == \
         ["AOT", "Dynamo", "步长", "重新编译", "冷启动", "守卫", "叶子张量", "最小割"]
+
+
+FORMS = ("gpu", "gpu kernel", "kernel", "张量", "张量核心", "gpu核", "dtype", "d", "a+b", "量")
+TEXTS = ("A GPU kernel, a gpu核 and a GPUs; dtypes, dtype_, D d.",
+         "张量核心和张量，不是张 量；gpu核gpu", "a+b or a+bc; kernel_gpu kernel", "")
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("count", range(1, len(FORMS) + 1))
+def test_forms_that_branch_find_what_one_after_another_finds(text, count):
+    def bordered(form):
+        return ((on_pages.BEGINS if form[0].isascii() else "") + re.escape(form)
+                + (on_pages.ENDS if form[-1].isascii() else ""))
+
+    forms = FORMS[:count]
+    plain = "|".join(map(bordered, sorted(forms, key=len, reverse=True)))
+    found, expected = ([match.span() for match in re.finditer(pattern, text, re.I)]
+                       for pattern in (on_pages.alternatives(forms), plain))
+    assert found == expected

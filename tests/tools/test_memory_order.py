@@ -100,7 +100,7 @@ def test_small_values_keep_their_digits():
 def test_the_script_records_only_on_request_and_what_it_measured(
     monkeypatch, capsys, tmp_path, one_thread
 ):
-    monkeypatch.setattr(memory_order.report, "RESULTS", tmp_path)
+    monkeypatch.setattr(memory_order.report.records, "RESULTS", tmp_path)
     monkeypatch.setattr(memory_order, "all_tables", lambda: [memory_order.small_sums()])
     assert memory_order.main(["--rounds", "1"]) == 0
     assert not list(tmp_path.iterdir())

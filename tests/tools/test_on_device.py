@@ -1,6 +1,7 @@
 """Notebooks compute on the reader's device: tags, runners, a device for machines without one."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -121,18 +122,21 @@ DEAD = "import os\nos._exit(3)"
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("source", "limit", "reason"), [
-    (STUCK, 25, runner.NOT_DONE), (DEAD, 25, runner.NOT_DONE),
-    (DEAD, 60, "Timeout of 6 seconds exceeded")])
+    (STUCK, 25, runner.NOT_DONE), (DEAD, 25, runner.NOT_DONE)])
 def test_a_stuck_notebook_is_named_and_the_others_count(tmp_path, monkeypatch, source, limit,
                                                         reason):
-    monkeypatch.setattr(under_nbval, "CELL_SECONDS", 6 if limit == 60 else 100)
     paths = [notebook(tmp_path / f"{name}.ipynb", ("print(1)", "1\n", []), (last, "2\n", []))
              for name, last in (("fine", "print(2)"), ("stuck", source))]
-    result = under_nbval.run(sys.executable, paths, 1, limit, os.environ | ENVIRONMENT)
+    for slow in (1, 5, 25):  # the first is enough unless the machine is busy
+        monkeypatch.setattr(under_nbval, "CELL_SECONDS", 100 * slow)
+        result = under_nbval.run(sys.executable, paths, 1, slow * limit, os.environ | ENVIRONMENT)
+        failed = [finding.place for finding in result.failed]
+        if result.cells >= 3 and not any("fine" in place for place in failed):
+            break
     assert result.cells >= 3
-    assert "stuck.ipynb" in result.failed[0].place
-    assert reason in result.failed[0].reason + result.failed[0].detail
-    assert not [finding for finding in result.failed if "fine" in finding.place]
+    assert "stuck.ipynb" in failed[0]
+    assert re.search(reason, result.failed[0].reason + result.failed[0].detail)
+    assert not any("fine" in place for place in failed)
 
 
 @pytest.mark.parametrize(("status", "failed"), [

@@ -7,18 +7,17 @@ import pytest
 from benchmarks import report
 from book.extension import status as page
 from book.pipeline.notebooks import depends
-from book.pipeline.state import records, status
+from book.pipeline.state import records
+from tests.helpers.benches import disagreements
 
 
 @pytest.fixture
 def root(tmp_path, monkeypatch):
     """A small book with one page, its cards, its notebook, a script and a companion."""
-    for module in (records, status):
-        monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.setattr(records, "ROOT", tmp_path)
     monkeypatch.setattr(records, "relative", lambda file: file.relative_to(tmp_path).as_posix())
     monkeypatch.setattr(depends, "CODE", tmp_path / "code")
-    monkeypatch.setattr(report, "RESULTS", tmp_path / "results")
-    monkeypatch.setattr(status, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(records, "RESULTS", tmp_path / "results")
     files = {"_toc.yml": "format: jb-book\nroot: book/index\nchapters:\n"
                          "- file: chapters/01-tensors/views\n",
              "book/index.md": "# Book\n", "book/extension/a.py": "", "book/web/a.js": "",
@@ -88,7 +87,7 @@ def rows(root, monkeypatch):
     monkeypatch.setattr(records, "RECORDS", {
         name: records.RECORDS[name] for name in ("loader", "torch-versions", "cuda")})
     def read():
-        return {row["name"]: page.since(row) for row in status.state()}
+        return {row["name"]: page.since(row) for row in records.state()}
     return read
 
 
@@ -107,7 +106,7 @@ def test_the_status_page_says_which_records_are_out_of_date_in_both_languages(ro
     assert rows()["loader"] == (
         "改动之前测的：code/mini.py、code/other.py",
         "measured before a change of code/mini.py, code/other.py")
-    table = page.records({"records": status.state()})
+    table = page.records({"records": records.state()})
     assert "<code>make bench ONLY=loader RECORD=1</code>" in table
     assert "measured before a change of code/mini.py" in table
 
@@ -119,14 +118,77 @@ def test_of_many_changes_a_few_are_named(root):
         "measured before a change of page-0, page-1, page-2, page-3 and 3 more")
 
 
-def test_every_file_of_results_is_a_record_or_evidence_that_lapses_by_itself():
-    known = {f"{name}.json" for name in records.RECORDS} | {"cuda-cards.json"}
-    assert {file.name for file in status.RESULTS.glob("*.json")} <= known
+def test_a_run_with_another_torch_stands_beside_what_the_book_has_today(root):
+    runs = {"2.11.0": {"date": "2026-01-02", "python": "3.11.7",
+                       "notebooks": {"cells": 707, "failed": []},
+                       "cards": {"proved": 183, "failed": ["a card"]}}}
+    (root / "results").mkdir()
+    (root / "results/torch-versions.json").write_text(json.dumps(runs), encoding="utf-8")
+    shown = page.other_versions({"torch-versions": runs, "cards": 397, "totals": {"cells": 1516}})
+    for text in ("707 (today 1,516)", "707（今天有 1,516）", "183 (today 397)", "<td>1</td>",
+                 "Record torch-versions 2.11.0 (2026-01-02): it does not say what it measured"):
+        assert text in shown
 
 
-def test_make_bench_renews_every_measurement():
-    makefile = (records.ROOT / "Makefile").read_text("utf-8")
-    benches = next(line for line in makefile.splitlines() if line.startswith("BENCHES"))
-    asked = {record.renew.split("ONLY=")[1].split()[0] for record in records.RECORDS.values()
-             if "ONLY=" in record.renew}
-    assert set(benches.split(":=")[1].split()) == asked | {"proofs"}  # which stores nothing
+def test_a_budget_stands_beside_what_was_recorded_last():
+    data = {name: {} for name in records.RECORDS} | {
+        "suite": {"total": 960, "clean": True, "date": "2026-01-02"},
+        "site-build": {"seconds": 59.8, "date": "2026-01-03"}}
+    shown = page.budgets(data)
+    rows = [row.split("<td>")[1:] for row in shown.split("<tr>")[2:]]
+    cells = [[cell.split("</td>")[0] for cell in row] for row in rows]
+    assert [row[1:4] for row in cells[:3]] == [["15 min", "16.0 min", "2026-01-02"],
+                                               ["60 s", "59.8 s", "2026-01-03"],
+                                               ["60 KB", "–", "–"]]
+    assert [any(word in row[4] for word in ("Over", "Kept")) for row in cells[:3]] == [
+        True, True, False]
+    assert "Over" in cells[0][4]
+    assert "Kept" in cells[1][4]
+    assert "Not recorded yet" in cells[2][4]
+
+
+def test_a_run_of_what_had_changed_alone_says_nothing_about_the_budget_of_the_suite():
+    data = {name: {} for name in records.RECORDS} | {
+        "suite": {"total": 60, "clean": False, "date": "2026-01-02"}}
+    assert "1.0 min" not in page.budgets(data)
+
+
+def test_the_suite_is_timed_with_the_book_the_tests_and_the_pipeline_that_it_ran(root):
+    (root / "tests").mkdir()
+    (root / "book/pipeline").mkdir()
+    measured = records.RECORDS["suite"].subject()
+    assert measured.keys() == {"notebooks", "cards", "book/pipeline", "tests"}
+    (root / "tests/test_a.py").write_text("", encoding="utf-8")
+    assert since("suite", measured=measured) == ["tests"]
+
+
+# ---- one list: benches, records, files ---------------------------------------------------------
+
+@pytest.fixture
+def small(root, monkeypatch):
+    """The small book with one bench that agrees with its script, its result and a page."""
+    monkeypatch.setattr(records, "BENCHES", {"loader": records.Bench(("loader",), 1)})
+    monkeypatch.setattr(records, "RECORDS", {"loader": records.RECORDS["loader"]})
+    files = {"benchmarks/loader.py": 'report.write("loader", {})\n',
+             "benchmarks/report.py": "def write(): pass\n", "benchmarks/results/loader.json": "{}",
+             f"{PAGE}.ipynb": json.dumps({"cells": [
+                 {"cell_type": "code", "source": ['recorded("loader")']}]})}
+    (root / "benchmarks/results").mkdir()
+    for name, text in files.items():
+        (root / name).write_text(text, encoding="utf-8")
+    assert disagreements(root) == []
+    return root
+
+
+@pytest.mark.parametrize(("file", "text", "said"), [
+    ("benchmarks/extra.py", 'report.write("extra", {})', "extra writes extra, which is not listed"),
+    ("benchmarks/loader.py", 'report.write("other", {})',
+     "loader is listed with loader, and does not write it"),
+    ("benchmarks/loader.py", "", "loader: listed, and no script"),
+    ("benchmarks/results/extra.json", "{}", "extra.json: written by no command"),
+    (f"{PAGE}.ipynb", '{"cells": [{"cell_type": "code", "source": ["recorded(\'extra\')"]}]}',
+     "a page shows extra, which is no record"),
+])
+def test_what_is_missing_or_too_much_in_one_place_is_named(small, file, text, said):
+    (small / file).write_text(text, encoding="utf-8")
+    assert said in disagreements(small)

@@ -1,12 +1,12 @@
 """Finished pages become entries, entries an index whose files bear their digests."""
 
 import json
-import re
 
 import pytest
 
 from book.pipeline.finish import search
 from book.pipeline.finish.entries import entries, texts
+from book.pipeline.ground import digests
 
 PAGE = """<!DOCTYPE html><html><head><title>T</title></head><body><main>
 <nav>Contents of the book</nav><article><section id="hooks">
@@ -50,7 +50,11 @@ def test_titles_and_texts_are_those_of_each_language(found):
     assert found[""].title == {"zh": "钩子", "en": "Hooks"}
     assert found[""].text == {"zh": "前后都运行。", "en": "It runs before and after."}
     assert found["deep"].text == {"zh": "Deepest.", "en": "Deepest."}
-    assert found["deep"].path == {"zh": "钩子 › 何时", "en": "Hooks › When"}
+
+
+def test_a_page_that_search_engines_may_not_list_has_no_entries():
+    hidden = PAGE.replace("<title>", '<meta name="robots" content="noindex"><title>')
+    assert entries("chapters/01-x/hooks", hidden) == []
 
 
 def test_a_text_holds_neither_options_nor_what_stands_in_deeper_entries(found):
@@ -140,53 +144,83 @@ def test_names_of_a_term_are_both_languages_and_its_refused_forms():
 def site(tmp_path):
     """A site of two pages as it is before the search is written."""
     (tmp_path / "_static").mkdir()
-    (tmp_path / "_static" / search.SCRIPT).write_text(f"const files = {search.PLACE};")
     (tmp_path / "_static" / search.BOX).write_text("export {};")
     (tmp_path / "hooks.html").write_text(PAGE)
     (tmp_path / "other.html").write_text(PAGE.replace("钩子", "别的").replace("Hooks", "Other"))
     return tmp_path
 
 
-def test_the_script_knows_the_files_and_each_name_holds_its_digest(site):
+def names_of(site):
+    return json.loads((site / "_static" / search.FOLDER / search.NAMES).read_text("utf-8"))
+
+
+def content(site, name):
+    return json.loads((site / "_static" / search.FOLDER / name).read_text("utf-8"))
+
+
+def every(names):
+    """All names of files in names.json."""
+    return {names["box"], names["first"], *(name for parts in names["chapters"].values()
+                                            for name in parts.values()),
+            *names["texts"]["zh"], *names["texts"]["en"]}
+
+
+def test_one_file_names_the_others_and_each_name_holds_its_digest(site):
     search.write(site)
-    folder = site / "_static" / search.FOLDER
-    script = (site / "_static" / search.SCRIPT).read_text()
-    names = json.loads(re.fullmatch(r"const files = (.*);", script)[1])
-    assert set(names) == {"box", "zh", "en"}
-    index = json.loads((folder / names["zh"]).read_text("utf-8"))
-    assert index["pages"] == ["hooks", "other"]
-    whole = json.loads((folder / index["texts"][0]).read_text("utf-8"))
+    names, folder = names_of(site), site / "_static" / search.FOLDER
+    assert every(names) | {search.NAMES} == {file.name for file in folder.iterdir()}
+    assert all(digests.of_file(folder / name)[:10] in name for name in every(names))
+    assert not (site / "_static" / search.BOX).exists()
+
+
+def test_titles_come_first_and_cards_code_and_texts_by_chapter(site):
+    (site / "chapters" / "02-x").mkdir(parents=True)
+    (site / "chapters" / "02-x" / "third.html").write_text(PAGE.replace("Hooks", "Third"))
+    search.write(site)
+    names = names_of(site)
+    first = content(site, names["first"])
+    assert first["pages"] == ["chapters/02-x/third", "hooks", "other"]
+    assert "Other" in first["titles"]["en"].split("\n")
+    assert "Which is first?" not in first["titles"]["en"]
+    assert set(names["chapters"]) == {"", "02-x"}
+    both, english = (content(site, names["chapters"]["02-x"][part]) for part in ("both", "en"))
+    assert both["cards"]["titles"] == {"zh": "谁先？", "en": "Which is first?"}
+    assert "register_forward_hook" in both["code"]["terms"].split("\n")
+    assert "deepest" in english["terms"].split("\n")
+
+
+def test_a_page_has_its_texts_and_no_answer_of_a_card(site):
+    search.write(site)
+    names = names_of(site)
+    whole = content(site, names["texts"]["zh"][0])
     assert whole[""] == "前后都运行。"
     assert "recall" in whole
-    assert "hook-order" not in whole  # no answer of a card is quoted
-    assert not (site / "_static" / search.BOX).exists()
-    assert {file.name for file in folder.iterdir()} == {
-        *names.values(), *index["texts"],
-        *json.loads((folder / names["en"]).read_text("utf-8"))["texts"]}
+    assert "hook-order" not in whole
 
 
 def test_the_page_for_what_is_not_there_is_not_found(site):
     (site / "404.html").write_text(PAGE)
     search.write(site)
-    index = next((site / "_static" / search.FOLDER).glob("index-en.*"))
-    assert json.loads(index.read_text("utf-8"))["pages"] == ["hooks", "other"]
+    assert content(site, names_of(site)["first"])["pages"] == ["hooks", "other"]
 
 
-def test_the_same_pages_make_the_same_names_and_others_other_names(site, tmp_path_factory):
+def test_the_same_pages_make_the_same_names_and_others_other_names(site):
     before = names_after(site)
     assert names_after(site) == before
-    (site / "other.html").write_text(PAGE.replace("前后", "左右"))
-    assert names_after(site) != before
+    other = site / "other.html"
+    other.write_text(other.read_text().replace("前后", "左右"))
+    after = names_after(site)
+    assert after["first"] == before["first"]  # what stands below a heading is not in it
+    assert after["chapters"][""]["zh"] != before["chapters"][""]["zh"]
 
 
 def names_after(site):
-    for name in (search.SCRIPT, search.BOX):
-        (site / "_static" / name).write_text(search.PLACE)
+    (site / "_static" / search.BOX).write_text("export {};")
     search.write(site)
-    return (site / "_static" / search.SCRIPT).read_text()
+    return names_of(site)
 
 
 def test_node_that_fails_ends_the_build_with_one_line(monkeypatch, tmp_path):
     monkeypatch.setattr(search, "MAKE", tmp_path / "gone.js")
     with pytest.raises(SystemExit, match="made no index"):
-        search.indices([], [])
+        search.index([], [])

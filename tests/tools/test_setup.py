@@ -19,25 +19,19 @@ from book.pipeline.notebooks import notebook
 
 # ---- the first cell ----------------------------------------------------------------------------
 
-
-def setup_from(folder):
-    """The folders that the setup cell puts before sys.path when it runs in `folder`."""
+@pytest.mark.parametrize(("made", "folder", "found"), [
+    ("code/inside", ".", True), ("code/inside", "chapters", True),
+    ("code/inside", "chapters/01-part", True), ("elsewhere", ".", False)])
+def test_the_setup_cell_finds_inside_from_any_folder_of_the_repository(
+    tmp_path, made, folder, found
+):
+    for name in (made, "chapters/01-part"):
+        (tmp_path / name).mkdir(parents=True)
     program = f"import sys; before = list(sys.path)\n{notebook.SETUP}\n" \
               "print(*sys.path[:len(sys.path) - len(before)], sep='\\n')"
-    out = subprocess.run([sys.executable, "-c", program], cwd=folder, text=True,
+    out = subprocess.run([sys.executable, "-c", program], cwd=tmp_path / folder, text=True,
                          capture_output=True, check=True).stdout
-    return out.split()
-
-
-def test_the_setup_cell_finds_inside_from_the_root_and_from_any_chapter(tmp_path):
-    (tmp_path / "code/inside").mkdir(parents=True)
-    (tmp_path / "chapters/01-part").mkdir(parents=True)
-    for folder in (".", "chapters", "chapters/01-part"):
-        assert setup_from(tmp_path / folder) == [str(tmp_path / "code")]
-
-
-def test_the_setup_cell_leaves_the_path_alone_outside_the_repository(tmp_path):
-    assert setup_from(tmp_path) == []
+    assert out.split() == [str(tmp_path / "code")] * found
 
 
 # ---- environment.py ----------------------------------------------------------------------------
@@ -102,22 +96,23 @@ def scratch(tmp_path):
     return Scratch(tmp_path)
 
 
-@pytest.mark.parametrize(("what", "requirements"), [
-    ("site", "requirements-site.txt"), ("full", "requirements.txt")])
-def test_the_first_run_installs_everything_and_the_second_nothing(scratch, what, requirements):
-    assert scratch.setup(what) == (["venv", "pip", "npm"], "")
+@pytest.mark.parametrize(("what", "requirements", "ran"), [
+    ("site", "requirements-site.txt", ["venv", "pip", "npm"]),
+    ("full", "requirements.txt", ["venv", "pip", "npm"]),
+    ("lab", "requirements-lab.txt", ["venv", "pip"])])
+def test_the_first_run_installs_what_is_wanted_and_the_second_nothing(
+    scratch, what, requirements, ran
+):
+    index = {"TORCH_INDEX": "https://index.example/cpu"}
+    assert scratch.setup(what, **index) == (ran, "")
     assert scratch.ran[1].startswith("pip install ")
-    assert scratch.ran[1].endswith(f" -r {requirements} -c constraints.txt")
-    assert scratch.ran[2].startswith("npm ci ")
-    assert scratch.setup(what) == ([], "")
-
-
-def test_the_lab_needs_no_npm_and_the_full_setup_adds_it(scratch):
-    assert scratch.setup("lab") == (["venv", "pip"], "")
-    assert scratch.ran[1].endswith(" -r requirements-lab.txt -c constraints.txt")
-    assert scratch.setup("lab") == ([], "")
-    assert scratch.setup("full") == (["pip", "npm"], "")
-    assert scratch.setup("lab") == ([], "")
+    assert f" -r {requirements} -c constraints.txt" in scratch.ran[1]
+    assert scratch.ran[1].endswith(" --extra-index-url https://index.example/cpu")
+    assert scratch.ran[2:] == [] or scratch.ran[2].startswith("npm ci ")
+    assert scratch.setup(what, **index) == ([], "")
+    more = {"site": ["pip"], "full": [], "lab": ["pip", "npm"]}
+    assert scratch.setup("full", **index) == (more[what], "")
+    assert scratch.setup(what, **index) == ([], "")
 
 
 def test_each_file_that_asks_for_packages_renews_its_own(scratch):
@@ -126,14 +121,6 @@ def test_each_file_that_asks_for_packages_renews_its_own(scratch):
         (scratch.root / name).write_text("changed")
         assert scratch.setup() == (["pip" if name in OF_PYTHON else "npm"], ""), name
         assert scratch.setup() == ([], "")
-
-
-def test_what_was_removed_is_installed_again(scratch):
-    scratch.setup()
-    shutil.rmtree(scratch.root / "node_modules")
-    assert scratch.setup() == (["npm"], "")
-    shutil.rmtree(scratch.root / ".venv")
-    assert scratch.setup() == (["venv", "pip"], "")
 
 
 def test_a_failed_step_is_named_and_run_again_for_the_old_files_too(scratch):
@@ -149,49 +136,39 @@ def test_a_failed_step_is_named_and_run_again_for_the_old_files_too(scratch):
     assert scratch.setup() == (["pip"], "")
 
 
-def test_torch_index_adds_an_index(scratch):
-    scratch.setup(TORCH_INDEX="https://index.example/cpu")
-    assert scratch.ran[1].endswith(" --extra-index-url https://index.example/cpu")
-
-
-def test_an_unknown_wish_is_refused(scratch):
+def test_what_cannot_be_set_up_is_told_in_one_line(scratch):
     assert scratch.setup("all") == ([], "setup: say what is wanted: site, lab or full\n")
+    (scratch.root / "constraints.txt").unlink()
+    assert re.fullmatch(r"setup: .*No such file or directory: '.*/constraints\.txt'\n",
+                        scratch.setup()[1])
+    shutil.rmtree(scratch.root / ".venv", ignore_errors=True)
+    (scratch.root / "stubs/venv.py").write_text("raise SystemExit(1)")
+    assert "apt install python3-venv" in scratch.setup()[1]
 
 
 @pytest.mark.parametrize("version", [(2, 7, 18), (3, 6, 15), (3, 10, 13)])
-def test_a_python_too_old_is_refused_with_versions_and_remedy(scratch, version):
-    ran, told = scratch.setup(version=version)
-    assert ran == []
-    assert told == (f"setup: Python 3.11 or newer is needed, and {sys.executable} is "
-                    f"{version[0]}.{version[1]}; name another: make book PYTHON=python3.13\n")
+def test_a_python_too_old_is_refused_and_leaves_the_venv_as_it_is(scratch, version):
+    told = (f"setup: Python 3.11 or newer is needed, and {sys.executable} is "
+            f"{version[0]}.{version[1]}; name another: make book PYTHON=python3.13\n")
+    assert scratch.setup(version=version) == ([], told)
     assert not (scratch.root / ".venv").exists()
-
-
-@pytest.mark.parametrize("version", [(3, 11, 0), (3, 12, 1), (3, 13, 9)])
-def test_a_python_that_was_tried_is_accepted_without_a_word(scratch, version):
-    assert scratch.setup(version=version) == (["venv", "pip", "npm"], "")
-    assert "tried" not in scratch.said
-
-
-@pytest.mark.parametrize("version", [(3, 14, 0), (4, 0, 0)])
-def test_a_newer_python_is_accepted_with_one_line_of_warning(scratch, version):
-    assert scratch.setup(version=version) == (["venv", "pip", "npm"], "")
-    [line] = [line for line in scratch.said.splitlines() if "tried" in line]
-    assert line == (f"setup: the book has been tried up to Python 3.13, and {sys.executable} is "
-                    f"{version[0]}.{version[1]}; if something fails, name another: "
-                    "make book PYTHON=python3.13")
-    assert scratch.setup(version=version) == ([], "")
-    assert scratch.said == ""                       # once is enough
-
-
-def test_a_venv_that_works_serves_under_any_python(scratch):
     scratch.setup()
-    assert scratch.setup(version=(3, 14, 0)) == ([], "")
+    (scratch.root / ".venv/bin/python").unlink()
+    assert scratch.setup(version=version) == ([], told)
+    assert list((scratch.root / ".venv").glob(".done-*"))
 
 
-def refuses(venv):
-    """As a Python does that is not supported."""
-    (venv / "bin/python").write_text("#!/bin/sh\nexit 1\n")
+@pytest.mark.parametrize(("version", "tried"), [
+    ((3, 11, 0), True), ((3, 12, 1), True), ((3, 13, 9), True), ((3, 14, 0), False),
+    ((4, 0, 0), False)])
+def test_a_newer_python_is_accepted_and_warned_of_once(scratch, version, tried):
+    assert scratch.setup(version=version) == (["venv", "pip", "npm"], "")
+    lines = [line for line in scratch.said.splitlines() if "tried" in line]
+    assert lines == [] if tried else lines == [
+        f"setup: the book has been tried up to Python 3.13, and {sys.executable} is "
+        f"{version[0]}.{version[1]}; if something fails, name another: make book PYTHON=python3.13"]
+    assert scratch.setup(version=(3, 14, 0)) == ([], "")  # a venv that works serves under any
+    assert scratch.said == ""
 
 
 def is_a_link(venv):
@@ -201,21 +178,17 @@ def is_a_link(venv):
     (venv / "bin/python").unlink()
 
 
-def is_a_file(venv):
-    shutil.rmtree(venv)
-    venv.touch()
-
-
 BROKEN = {
     "gone": lambda venv: (venv / "bin/python").unlink(),
-    "refuses": refuses,
+    "refuses": lambda venv: (venv / "bin/python").write_text("#!/bin/sh\nexit 1\n"),
     "no permission": lambda venv: (venv / "bin/python").chmod(0o644),
     "made for another machine": lambda venv: (venv / "bin/python").write_bytes(b"\x7fELF"),
     "its interpreter gone": lambda venv: (venv / "bin/python").write_text("#!/gone/python\n"),
     "without pip": lambda venv: (venv / "half-made").touch(),
     "a link": is_a_link,
     "a link to nowhere": lambda venv: (shutil.rmtree(venv), venv.symlink_to("nowhere")),
-    "a file": is_a_file,
+    "a file": lambda venv: (shutil.rmtree(venv), venv.touch()),
+    "removed": shutil.rmtree,
 }
 
 
@@ -228,39 +201,16 @@ def test_a_venv_whose_python_or_pip_does_not_work_is_made_anew(scratch, broken):
     assert (scratch.root / "theirs").exists() == (broken == "a link")
 
 
-def test_the_scripts_of_a_venv_that_was_moved_are_not_needed(scratch):
+def test_neither_scripts_of_a_moved_venv_nor_removed_modules_are_relied_on(scratch):
     scratch.setup()
     for name in ("pip", "npm"):
         (scratch.root / ".venv/bin" / name).write_text("#!/where/it/was/python\n")
-    for name in ("requirements.txt", "package.json"):
-        (scratch.root / name).write_text("changed")
+    (scratch.root / "requirements.txt").write_text("changed")
+    shutil.rmtree(scratch.root / "node_modules")
     assert scratch.setup() == (["pip", "npm"], "")
 
 
-def test_a_file_that_is_not_there_is_told_in_one_line(scratch):
-    (scratch.root / "constraints.txt").unlink()
-    told = scratch.setup()[1]
-    assert re.fullmatch(r"setup: .*No such file or directory: '.*/constraints\.txt'\n", told)
-
-
-def test_a_python_that_is_refused_leaves_the_venv_as_it_is(scratch):
-    scratch.setup()
-    (scratch.root / ".venv/bin/python").unlink()
-    _, told = scratch.setup(version=(3, 10, 1))
-    assert "Python 3.11" in told
-    assert list((scratch.root / ".venv").glob(".done-*"))
-
-
-def test_a_python_without_venv_is_named(scratch):
-    (scratch.root / "stubs/venv.py").write_text("raise SystemExit(1)")
-    assert "apt install python3-venv" in scratch.setup()[1]
-
-
-def test_the_oldest_python_is_that_of_pyproject():
-    text = (ROOT / "pyproject.toml").read_text()
-    [minor] = re.findall(r'requires-python = ">=3\.(\d+)"', text)
+def test_the_oldest_python_is_that_of_pyproject_and_older_ones_read_the_refusal():
+    [minor] = re.findall(r'requires-python = ">=3\.(\d+)"', (ROOT / "pyproject.toml").read_text())
     assert (3, int(minor)) == environment.OLDEST
-
-
-def test_an_old_python_can_read_the_script_that_refuses_it():
     assert ast.parse(Path(environment.__file__).read_text("utf-8"), feature_version=(3, 7))

@@ -183,12 +183,12 @@ def test_a_text_that_cannot_be_written_leaves_nothing_behind(tmp_path):
 
 
 def test_a_run_is_recorded_with_each_step_unless_one_failed(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(record.records, "whole_book", lambda root: {"cards": "1"})
+    monkeypatch.setattr(record.records, "whole_suite", lambda: {"cards": "1"})
     good = Result(step("site"), PASSED, 1.23, "3 passed in 0.5s\n2 passed in 0.5s")
     told = record.of_run([good], 9.6, fresh=True)
-    assert told["steps"] == {"site": {"state": PASSED, "seconds": 1.2, "counts": "5 passed"}}
-    assert (told["seconds"], told["whole"]) == (10, True)
-    assert not record.of_run([Result(step("a"), KNOWN)], 1, fresh=True)["whole"]
+    assert told["steps"] == {"site": {"passed": True, "seconds": 1.2, "counts": "5 passed"}}
+    assert (told["total"], told["clean"]) == (10, True)
+    assert not record.of_run([Result(step("a"), KNOWN)], 1, fresh=True)["clean"]
     assert {"machine", "torch", "python", "date", "depth"} < told.keys()
     record.store([good, Result(step("b"), FAILED)], 1, True, tmp_path)
     assert list(tmp_path.iterdir()) == []
@@ -265,7 +265,7 @@ def test_no_step_begins_after_the_suite_was_ended(tmp_path):
 
 
 def test_what_a_step_leaves_running_is_ended(run):
-    child = "import subprocess, sys; print(subprocess.Popen(['sleep', '600']).pid)"
+    child = "import subprocess, sys; print(subprocess.Popen(['sleep', '3600']).pid)"
     assert run(step("a", child)) == {"a": PASSED}
     assert ends(int(run.results[0].output))
 

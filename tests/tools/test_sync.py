@@ -1,17 +1,20 @@
 """`make sync` writes the same bytes from the same input, and tells when a notebook is not those."""
 
-import contextlib
 import io
 import json
 import re
 import textwrap
+import threading
+from functools import partial
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 
 from book.pipeline import sync
 from book.pipeline.ground.paths import ROOT
-from book.pipeline.notebooks import depends, notebook
+from book.pipeline.notebooks import depends, notebook, on_device, rehearsal, rehearsed
+from book.pipeline.notebooks.runner import Finding, Result
 
 FRONT = """\
 ---
@@ -70,17 +73,32 @@ def runs(monkeypatch):
     """Execute cells in this process, which is quick; the list of sources that were executed."""
     executed = []
 
+    meeting = threading.Barrier(2)
+
     def execute(fresh, source):
         executed.append(source)
-        space = {"runs": len(executed)}
+        space = {"runs": len(executed), "meet": partial(meeting.wait, 20)}
         for number, cell in enumerate(notebook.code_cells(fresh), 1):
-            with contextlib.redirect_stdout(io.StringIO()) as out:
-                exec(cell.source, space)
+            out = io.StringIO()  # two lanes have one sys.stdout
+            exec(cell.source, space | {"print": partial(print, file=out)})
             cell.execution_count = number
             stream(cell, out.getvalue())
 
     monkeypatch.setattr(sync, "execute", execute)
     return executed
+
+
+@pytest.fixture
+def rehearsals(monkeypatch):
+    """Rehearse nothing; the names of what would be, each time, and findings to be made."""
+    said = SimpleNamespace(files=[], failed=[])
+
+    def run(files):
+        said.files.append([file.name for file in files])
+        return Result("notebooks", 1, said.failed)
+
+    monkeypatch.setattr(rehearsed, "run", run)
+    return said
 
 
 def stored(source):
@@ -275,10 +293,10 @@ def sections():
     return [page for page in sync.section_sources() if page != sync.FRONT_PAGE]
 
 
-def test_check_names_stale_sections_and_notebooks_without_source(write, runs, capsys):
+def test_check_names_stale_sections_and_notebooks_without_source(write, runs, rehearsals, capsys):
     kept, gone = write(code("print(1)"), name="kept"), write(code("print(1)"), name="gone")
-    for section in (kept, gone):
-        sync.sync(section)
+    assert sync.sync_all([kept, gone]) == 0
+    capsys.readouterr()
     assert sync.check(sections()) == 0
     assert capsys.readouterr().out == ""
     gone.unlink()
@@ -288,6 +306,134 @@ def test_check_names_stale_sections_and_notebooks_without_source(write, runs, ca
     kept.with_suffix(".ipynb").unlink()
     assert sync.check(sections()) == 1
     assert "kept.ipynb: missing" in capsys.readouterr().out
+
+
+# ---- all sections, two at a time, and their rehearsal --------------------------------------------
+
+def test_sections_are_told_in_their_order_and_an_error_loses_no_other(
+    write, runs, rehearsals, capsys
+):
+    sections = [write(code("meet(); import time; time.sleep(0.2)\nprint(1)"), name="a"),
+                write(code("meet()\nprint(2)", predict(option("3"))), name="b"),
+                write(code("print(3)"), name="c")]
+    assert sync.sync_all(sections) == 1
+    told = capsys.readouterr()
+    assert [re.sub(r"\S+/", "", line) for line in told.out.splitlines()] == [
+        "a.md: written", "b.md: failed", "c.md: written",
+        "rehearsing on a device made for that: 2 notebooks"]
+    assert re.fullmatch(r"\S+b\.md: predict cell `meet\(\)`: 0 options match .*\n", told.err)
+    assert rehearsals.files == [["a.ipynb", "c.ipynb"]]
+    assert [sync.stale(section) is None for section in sections] == [True, False, True]
+
+
+def test_a_second_sync_of_all_executes_and_rehearses_nothing_and_writes_nothing(
+    write, runs, rehearsals, capsys
+):
+    section = write(code("print(1)"))
+    assert sync.sync_all([section]) == 0
+    before = files(section.parent)
+    capsys.readouterr()
+    assert sync.sync_all([section]) == 0
+    assert files(section.parent) == before
+    assert (len(runs), len(rehearsals.files)) == (1, 1)
+    assert capsys.readouterr().out.endswith("section.md: up to date\n")
+
+
+CHANGES = {  # what changed -> whether it is rehearsed again
+    "prose": ("English.", "Other English.", False),
+    "a cell": ("print(1)", "print(2)", True),
+    "a tag": ("tags: [a]", "tags: [b]", True),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_what_has_passed_is_rehearsed_again_when_its_program_changes(
+    write, runs, rehearsals, what
+):
+    old, new, again = CHANGES[what]
+    section = write(code("print(1)", "tags: [a]"))
+    sync.sync_all([section])
+    edit(section, old, new)
+    sync.sync(section)
+    assert bool(sync.unsealed(section)) == again
+    assert sync.check([section]) == again
+    assert sync.sync_all([section]) == 0
+    assert len(rehearsals.files) == 1 + again
+    assert sync.check([section]) == 0
+
+
+@pytest.mark.parametrize("changed", ["device", "sanitize", "output"])
+def test_a_seal_holds_for_its_device_and_for_its_outputs(
+    write, runs, rehearsals, tmp_path, monkeypatch, capsys, changed
+):
+    section = write(code("print(runs)"))
+    sync.sync_all([section])
+    if changed == "device":
+        (tmp_path / "other.cpp").write_text("")
+        monkeypatch.setattr(rehearsal, "FILES", [str(tmp_path / "other.cpp")])
+    elif changed == "sanitize":
+        (tmp_path / "other.cfg").write_text("")
+        monkeypatch.setattr(on_device, "SANITIZE", tmp_path / "other.cfg")
+    else:
+        sync.sync(section, force=True)
+    assert sync.stale(section) is None
+    capsys.readouterr()
+    assert sync.check([section]) == 1
+    assert capsys.readouterr().out.endswith(
+        "section.ipynb: not rehearsed as it is now; run `make sync`\n")
+
+
+def test_a_notebook_that_fails_the_rehearsal_is_not_sealed_and_the_others_are(
+    write, runs, rehearsals, capsys
+):
+    tied, free = write(code("print(1)"), name="tied"), write(code("print(1)"), name="free")
+    rehearsals.failed = [Finding("01-part.tied.ipynb Cell 0", "same device expected", "line 2")]
+    assert sync.sync_all([tied, free]) == 1
+    assert capsys.readouterr().err == "01-part.tied.ipynb Cell 0: same device expected\nline 2\n"
+    assert sync.unsealed(tied)
+    assert not sync.unsealed(free)
+
+
+def test_a_rehearsal_that_breaks_off_seals_nothing(write, runs, rehearsals):
+    section = write(code("print(1)"))
+    rehearsals.failed = [Finding("notebooks", "pytest ended with 3")]
+    assert sync.sync_all([section]) == 1
+    assert sync.unsealed(section)
+
+
+def test_without_a_compiler_sections_are_written_and_the_remedy_is_told(
+    write, runs, monkeypatch, capsys
+):
+    def run(files):
+        raise rehearsal.CannotBuildError("the rehearsal device needs a C++ compiler")
+
+    monkeypatch.setattr(rehearsed, "run", run)
+    section = write(code("print(1)"))
+    assert sync.sync_all([section]) == 1
+    assert capsys.readouterr().err == (
+        "sync: the rehearsal device needs a C++ compiler; until then these notebooks are not "
+        "sealed\n")
+    assert sync.stale(section) is None
+
+
+TIED = "import torch; torch.set_default_device('rehearsal' if {} else 'cpu')\n" \
+       "print(float((torch.ones(1) + torch.ones(1, device='cpu')).sum()))"
+
+
+@pytest.mark.slow
+@pytest.mark.compiler
+def test_a_cell_that_is_tied_to_the_cpu_fails_the_rehearsal(write, capsys):
+    on = "import os; os.environ['BOOK_DEVICE'] == 'rehearsal'"
+    tied = write(code(f"{on.partition(';')[0]}\n" + TIED.format(on.partition('; ')[2])),
+                 name="tied")
+    free = write(code("import torch\nprint(float(torch.ones(1).sum()))"), name="free")
+    assert sync.sync_all([tied, free]) == 1
+    told = capsys.readouterr()
+    assert "tied.md: written\n" in told.out
+    assert re.search(r"^\S*tied\.ipynb Cell 0: ", told.err)
+    assert "same device" in told.err
+    assert sync.unsealed(tied)
+    assert not sync.unsealed(free)
 
 
 # ---- outputs that are not compared -------------------------------------------------------------

@@ -174,7 +174,7 @@ def test_a_process_that_fails_is_told_in_its_own_words(monkeypatch):
 
 
 def test_a_gpu_gets_tables_of_its_own_and_is_named(monkeypatch, tmp_path):
-    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    monkeypatch.setattr(report.records, "RESULTS", tmp_path)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "GPU 9000")
     monkeypatch.setattr(when_it_pays, "measure", lambda call, caches: {

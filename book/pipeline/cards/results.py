@@ -1,7 +1,9 @@
 """cards/SECTION.json: what proofs computed for the cards of a section, and whether it still belongs
 to them. Needs no torch.
 
-A file holds {torch, python, cards: {card id: entry}}; an entry holds what is computed, no more:
+A file holds {torch, python, self_tested: {card id: seal}, cards: {card id: entry}}. A seal says of
+which program, prover and torch the self-test of a proof has passed (see proofs/seals.py); it is no
+part of a result. An entry holds what is computed, no more:
 
     sources           {target: url}
     shown             what `code` shows, one text per variant (one in all without variants)
@@ -135,9 +137,17 @@ def entries(content: Mapping[str, Any]) -> dict[str, Entry]:
     return {name: row for name, row in content.get("cards", {}).items() if isinstance(row, dict)}
 
 
-def file_text(rows: Mapping[str, Entry], versions: Mapping[str, Any]) -> str:
+def seals(content: Mapping[str, Any]) -> dict[str, str]:
+    """Seals of a cards/SECTION.json by card id; where they are none, a self-test runs again."""
+    found = content.get("self_tested", {})
+    return found if isinstance(found, dict) else {}
+
+
+def file_text(rows: Mapping[str, Entry], versions: Mapping[str, Any],
+              sealed: Mapping[str, str] | None = None) -> str:
     """The text of a cards/SECTION.json."""
-    return canonical({"cards": rows, **versions}) + "\n"
+    tested = {"self_tested": sealed} if sealed else {}
+    return canonical({"cards": rows, **tested, **versions}) + "\n"
 
 
 def why_stale(card: Card, entry: Entry | None, evidence: Mapping[str, Any]) -> str:
@@ -187,7 +197,9 @@ def _is_written_by_us(section: Section) -> bool:
     content = read_file(section.results)
     versions = {key: content.get(key) for key in ("torch", "python")}
     text = section.results.read_text(encoding="utf-8")
-    return file_text(entries(content), versions) == text
+    stored = entries(content)
+    sealed = {name: seal for name, seal in seals(content).items() if name in stored}
+    return file_text(stored, versions, sealed) == text
 
 
 def _of_file(path: Path, text: str, card: str = "") -> Problem:

@@ -6,8 +6,6 @@
       line: loss.backward()   the line of the training step that it stands behind
       in_step: true           part of the step that gets compiled (default: false)
       job: {zh: …, en: …}
-    questions:                what each section answers, asked on the way to it
-      graph-memory: {zh: …, en: …}
 
 A folder that holds nothing else is a chapter that is being written.
 """
@@ -44,7 +42,6 @@ class Chapter(NamedTuple):
     name: Texts
     complete: bool
     machine: Machine | None
-    questions: dict[str, Texts]  # section -> its question
 
     @property
     def number(self) -> int:
@@ -107,8 +104,7 @@ def _chapter(folder: Path) -> Chapter:
     content = _content(folder)
     machine = content.get("machine")
     return Chapter(folder.name, _texts(content["name"]), complete(folder), machine and Machine(
-        machine["line"], machine.get("in_step", False), _texts(machine["job"])),
-        {name: _texts(question) for name, question in content.get("questions", {}).items()})
+        machine["line"], machine.get("in_step", False), _texts(machine["job"])))
 
 
 def _texts(value: dict[str, str]) -> Texts:

@@ -14,6 +14,7 @@ from pathlib import Path
 import yaml
 
 from book.pipeline.ground.paths import ROOT
+from book.pipeline.text.marked_yaml import Loader
 
 FILE, NAMES = "book/glossary.yaml", "book/terms.yaml"
 PAGE = "book/glossary"
@@ -54,9 +55,14 @@ def read(root: Path = ROOT) -> list[Term]:
     path = root / FILE
     if not path.is_file():
         return []
-    rows = yaml.safe_load((root / NAMES).read_text(encoding="utf-8"))
-    names = {row["en"]: {"en": row["en"], "zh": row["zh"]} for row in rows}
-    return [_term(row, names) for row in yaml.safe_load(path.read_text(encoding="utf-8"))]
+    return list(_terms((root / NAMES).read_text(encoding="utf-8"),
+                       path.read_text(encoding="utf-8")))
+
+
+@cache  # every page asks for them
+def _terms(pairs: str, rows: str) -> tuple[Term, ...]:
+    names = {row["en"]: {"en": row["en"], "zh": row["zh"]} for row in yaml.load(pairs, Loader)}
+    return tuple(_term(row, names) for row in yaml.load(rows, Loader))
 
 
 def _term(row: dict, names: dict[str, dict[str, str]]) -> Term:

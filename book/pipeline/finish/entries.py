@@ -18,6 +18,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 LANGS = {"zh": "zh", "zh-Hans": "zh", "en": "en"}
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+HIDDEN = "meta[name=robots][content~=noindex]"
 # What is no text of the section: controls, options that a reader is to doubt, labels, pictures,
 # and the front page's lists of what other pages hold.
 TERM = "dfn[id], dt[id], div[id] > dt"
@@ -37,57 +38,56 @@ COMMON = {*keyword.kwlist, *dir(builtins), "self", "torch", "nn"}
 
 @dataclass
 class Entry:
-    """One place of the book that can be found; `title`, `path` and `text` by language."""
+    """One place of the book that can be found; `title` and `text` by language."""
 
     page: str
     anchor: str
     kind: str  # section, card or term
     depth: int  # 1 for the title of a page
     title: dict[str, str]
-    path: dict[str, str]
     text: dict[str, str] = field(default_factory=dict)
     code: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
 
 def entries(name: str, html: str) -> list[Entry]:
-    """All entries of a page, in its order; none for a page without an article."""
+    """All entries of a page, in its order; none for a page without an article, and none for one
+    that search engines may not list either, such as a draft."""
     tree = LexborHTMLParser(html)
     article = tree.css_first("main article, article")
-    if article is None:
+    if article is None or tree.css_first(HIDDEN):
         return []
     for node in article.css(SKIPPED):
         node.decompose()
     first = article.css_first("section[id]")
-    return list(_section(name, first, 1, [])) if first is not None else []
+    return list(_section(name, first, 1)) if first is not None else []
 
 
-def _section(page: str, node: LexborNode, depth: int, above: list[dict]) -> Iterator[Entry]:
+def _section(page: str, node: LexborNode, depth: int) -> Iterator[Entry]:
     """The entry of a section, those of its cards and terms, then those of the sections in it."""
     heading = next((child for child in node.iter() if child.tag in HEADINGS), None)
     inner = [child for child in node.css("section[id]") if _parent_section(child) == node]
     cards, terms = _own(node, "article.card[id]"), _own(node, TERM)
     title = texts(heading) if heading is not None else {"zh": "", "en": ""}
-    found = [entry for card in cards for entry in _card(page, card, [*above, title])]
-    found += [entry for term in terms for entry in _term(page, term, [*above, title])]
+    found = [entry for card in cards for entry in _card(page, card)]
+    found += [entry for term in terms for entry in _term(page, term)]
     for child in inner:
-        found += _section(page, child, depth + 1, [*above, title])
+        found += _section(page, child, depth + 1)
     for child in (*inner, *cards):
         child.decompose()
     if heading is not None:
         anchor = "" if depth == 1 else node.attributes["id"]
         heading.decompose()
-        yield filled(Entry(page, anchor, "section", depth, title, joined(above)), node)
+        yield filled(Entry(page, anchor, "section", depth, title), node)
     yield from found
 
 
-def _card(page: str, card: LexborNode, above: list[dict]) -> Iterator[Entry]:
+def _card(page: str, card: LexborNode) -> Iterator[Entry]:
     """A card: its question is the title, the line of its answer the text."""
     question = card.css_first(".card-question")
     if question is None:
         return
-    entry = Entry(page, card.attributes["id"], "card", 4, texts(question), joined(above[:1]),
-                  _line(card))
+    entry = Entry(page, card.attributes["id"], "card", 4, texts(question), _line(card))
     entry.code, entry.errors = code_of(card)
     yield entry
 
@@ -101,7 +101,7 @@ def _line(card: LexborNode) -> dict[str, str]:
             for lang, text in texts(line if line is not None else answer).items()}
 
 
-def _term(page: str, term: LexborNode, above: list[dict]) -> Iterator[Entry]:
+def _term(page: str, term: LexborNode) -> Iterator[Entry]:
     """A defined term: what stands beside it in its paragraph or row defines it."""
     box = term.parent
     anchor = term.attributes.get("id") or box.attributes["id"]
@@ -114,7 +114,7 @@ def _term(page: str, term: LexborNode, above: list[dict]) -> Iterator[Entry]:
     text = texts(box) if box is not None else {"zh": "", "en": ""}
     for node in (box, term) if term.tag == "dt" and box is not None else ():
         node.decompose()  # they are the term's, not the section's
-    yield Entry(page, anchor, "term", 4, title, joined(above[:1]), text)
+    yield Entry(page, anchor, "term", 4, title, text)
 
 
 def filled(entry: Entry, node: LexborNode) -> Entry:
@@ -157,11 +157,6 @@ def _collect(node: LexborNode, lang: str, parts: dict[str, list[str]]) -> None:
         _collect(child, own, parts)
         for one in parts:
             parts[one].append(border)
-
-
-def joined(titles: list[dict]) -> dict[str, str]:
-    """Titles from the page down to what holds the entry."""
-    return {lang: " › ".join(title[lang] for title in titles) for lang in ("zh", "en")}
 
 
 def _parent_section(node: LexborNode) -> LexborNode | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from functools import cache
 from os.path import relpath
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -39,8 +40,7 @@ def join(site: Path) -> None:
         at = relpath(static, page.parent)
         text = replace(text, LINK, styles, page, f'<link rel="stylesheet" href="{at}/{style}">')
         text = replace(text, CLASSIC, scripts, page, f'<script defer src="{at}/{script}"></script>')
-        text = PRE.sub(lambda pre: plain(pre[0], coloured), text)
-        page.write_text(CODE.sub(lambda pre: long_lines(pre[0]), text), encoding="utf-8")
+        page.write_text(calm(text, coloured), encoding="utf-8")
 
 
 def _shared(pages: dict[Path, str], pattern: re.Pattern[str]) -> list[Path]:
@@ -56,7 +56,12 @@ def _versioned(file: Path) -> str:
 
 
 def _file(match: re.Match[str], page: Path) -> Path:
-    return (page.parent / urlsplit(match["file"]).path).resolve()
+    return _resolved(page.parent, match["file"])
+
+
+@cache  # all pages of a folder name the same files
+def _resolved(folder: Path, address: str) -> Path:
+    return (folder / urlsplit(address).path).resolve()
 
 
 def replace(text: str, pattern: re.Pattern[str], shared: list[Path], page: Path,
@@ -88,6 +93,12 @@ def bundle_styles(files: list[Path], target: Path) -> None:
 def coloured_tokens(css: str) -> set[str]:
     """Classes of tokens that the style gives a colour of their own."""
     return {token for rule in RULE.findall(css) for token in re.findall(r"\.(\w+)", rule)}
+
+
+def calm(text: str, coloured: set[str]) -> str:
+    """A page whose code has no more marks than it needs, and lines that a phone may break."""
+    text = PRE.sub(lambda pre: plain(pre[0], coloured), text)
+    return CODE.sub(lambda pre: long_lines(pre[0]), text)
 
 
 def plain(code: str, coloured: set[str]) -> str:

@@ -16,7 +16,7 @@ from html import escape
 from pathlib import Path
 
 from book.pipeline import share_pictures
-from book.pipeline.content import publication
+from book.pipeline.content import heads, publication
 
 NOT_FOUND = "404.html"
 LANGUAGES = {"zh-Hans": "?lang=zh", "en": "?lang=en", "x-default": ""}
@@ -33,7 +33,8 @@ def write(site: Path, root: Path, documents: Iterable[str]) -> None:
                     encoding="utf-8")
     (site / "robots.txt").write_text(robots(), encoding="utf-8")
     if publication.ADDRESS:
-        (site / "sitemap.xml").write_text(sitemap(documents, days(root)), encoding="utf-8")
+        finished = [one for one in documents if not heads.is_draft(one, root)]
+        (site / "sitemap.xml").write_text(sitemap(finished, days(root)), encoding="utf-8")
         shutil.copytree(share_pictures.FOLDER, site / "_static" / share_pictures.FOLDER.name,
                         ignore=shutil.ignore_patterns("*.json"), dirs_exist_ok=True)
 

@@ -1,8 +1,14 @@
 """The index of the search, made of the finished pages, below `_static/search/`.
 
-Every file bears a digest in its name, so that a browser may keep it for ever; the script of all
-pages is told the names. Of each language: one index, and for each page the texts of its entries,
-from which a result's line of context is cut.
+    names.json      {box, first, chapters: {folder: {both, zh, en}}, texts: {zh: [name], en}}
+    box.….js        what searches
+    first.….json    the headings and terms of the whole book, which answer at once
+    FOLDER-….json   of a chapter: its cards and code, for both; of each language its texts
+    text-….json     the texts of a page's entries, from which a result's line of context is cut
+
+Every file but the first bears a digest in its name, so that a browser may keep it for ever. No page
+knows a digest: the script of all pages asks for `names.json`, so that a changed word changes its
+own page and these files only.
 """
 
 from __future__ import annotations
@@ -27,36 +33,46 @@ MAKE = WEB / "search" / "make-main.js"
 TERMS = ROOT / "book" / "terms.yaml"
 WORDS = ROOT / "book" / "search-words.yaml"
 FOLDER = "search"
-SCRIPT, BOX = "search.js", "search-box.js"  # of all pages, and what it loads on use
-PLACE = "SEARCH_FILES"  # stands in the script of all pages where the names belong
+BOX, NAMES = "search-box.js", "names.json"  # what searches, and where search.js finds its name
+LANGS = ("zh", "en")
 NOTE = re.compile(r"（.*?）|，.*|`.*?`")
 
 
 def write(site: Path) -> None:
-    """Make the index of a site and tell its pages' script where it is.
+    """Make the index of a site.
 
     Raises SystemExit, in one line, where Node cannot make it.
     """
-    static = site / "_static"
-    found = [entry for file in sorted(site.rglob("*.html")) if file.name != NOT_FOUND
-             for entry in entries(file.relative_to(site).with_suffix("").as_posix(),
-                                  file.read_text(encoding="utf-8"))]
-    made = indices(found, synonyms())
-    folder = static / FOLDER
+    box, folder = site / "_static" / BOX, site / "_static" / FOLDER
+    found = of_site(site)
+    made = index(found, synonyms())
     folder.mkdir(exist_ok=True)
-    names = {"box": named(folder, "box.js", (static / BOX).read_text(encoding="utf-8"))}
-    for lang, index in made.items():
-        index["texts"] = [named(folder, f"text-{lang}.json", digests.canonical(texts))
-                          for texts in page_texts(found, lang, index["pages"])]
-        names[lang] = named(folder, f"index-{lang}.json", digests.canonical(index))
-    (static / BOX).unlink()
-    script = static / SCRIPT
-    script.write_text(script.read_text(encoding="utf-8").replace(PLACE, json.dumps(names)),
-                      encoding="utf-8")
+    names = {"box": named(folder, "box.js", box.read_text(encoding="utf-8")),
+             "first": named(folder, "first.json", digests.canonical(made["first"])),
+             "chapters": {chapter: write_chapter(folder, chapter, parts)
+                          for chapter, parts in made["chapters"].items()},
+             "texts": {lang: [named(folder, f"text-{lang}.json", digests.canonical(texts))
+                              for texts in page_texts(found, lang, made["first"]["pages"])]
+                       for lang in LANGS}}
+    (folder / NAMES).write_text(digests.canonical(names), encoding="utf-8")
+    box.unlink()
 
 
-def indices(found: Iterable[Entry], terms: list[list[str]]) -> dict[str, dict]:
-    """The index of each language; the tokens are made by the module that the page uses too."""
+def of_site(site: Path) -> list[Entry]:
+    """The entries of all pages."""
+    return [entry for file in sorted(site.rglob("*.html")) if file.name != NOT_FOUND
+            for entry in entries(file.relative_to(site).with_suffix("").as_posix(),
+                                 file.read_text(encoding="utf-8"))]
+
+
+def write_chapter(folder: Path, chapter: str, parts: dict[str, dict]) -> dict[str, str]:
+    """Write the files of a chapter; returns their names by what they are."""
+    return {part: named(folder, f"{chapter or 'root'}-{part}.json", digests.canonical(content))
+            for part, content in parts.items()}
+
+
+def index(found: Iterable[Entry], terms: list[list[str]]) -> dict[str, dict]:
+    """The contents of the index's files; the module that makes the tokens is the page's too."""
     given = json.dumps({"entries": [asdict(entry) for entry in found], "terms": terms})
     command = [NODE, "--max-semi-space-size=64", MAKE]  # a third of the time went to the collector
     done = subprocess.run(command, input=given, capture_output=True, encoding="utf-8", check=False)

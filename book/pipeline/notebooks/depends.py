@@ -42,14 +42,20 @@ def files(programs: Iterable[str], bases: Sequence[Path] = (CODE,)) -> set[Path]
     return found
 
 
-def results(programs: Iterable[str]) -> set[Path]:
+def needs_code(programs: Iterable[str]) -> bool:
+    """Whether the programs import any file below `code/`."""
+    return any(_find(name) for program in programs for name in uses(program).modules)
+
+
+def results(programs: Iterable[str], before: Iterable[str] = ()) -> set[Path]:
     """Files that the programs show by `inside.recorded`; all, where a name is only computed.
 
     The programs run one after another, as the cells of a notebook do: one imports, another calls.
-    A function named `recorded` that they define themselves, or take from elsewhere, is not meant.
+    Of what ran `before` them, the imports count and the calls do not. A function named `recorded`
+    that they define themselves, or take from elsewhere, is not meant.
     """
     used = [uses(program) for program in programs]
-    spelled = frozenset().union(*(found.spellings for found in used))
+    spelled = frozenset().union(*(found.spellings for found in [*used, *map(uses, before)]))
     names = {name for found in used for function, name in found.calls if function in spelled}
     return {file for name in names
             for file in RESULTS.glob("*.json" if name is None else f"{name}.json")}
@@ -59,11 +65,15 @@ def digests(programs: Iterable[str]) -> dict[str, str]:
     """Path -> sha256 of each of these files; those of `code/` are named from there."""
     programs = list(programs)
     code = files(programs)
-    shown = results(programs).union(*(results([file.read_text(encoding="utf-8")])
-                                      for file in code))
+    shown = results(programs) | by_companions(code)
     named = {**{file.relative_to(CODE).as_posix(): file for file in sorted(code)},
              **{f"results/{file.name}": file for file in sorted(shown)}}
     return {name: of_file(file) for name, file in named.items()}
+
+
+def by_companions(code: Iterable[Path]) -> set[Path]:
+    """Files of results that these files of `code/` show."""
+    return set().union(*(results([file.read_text(encoding="utf-8")]) for file in code))
 
 
 def uses_of(file: Path, base: Path = CODE) -> Uses:
@@ -81,7 +91,7 @@ def uses(source: str, package: tuple[str, ...] = (), imported: bool = False) -> 
     modules: set[str] = set()
     spellings: set[str] = set()
     calls: set[tuple[str, str | None]] = set()
-    for node in _nodes(_tree(source), imported):
+    for node in _nodes(tree(source), imported):
         if isinstance(node, ast.Import):
             modules |= {alias.name for alias in node.names}
             spellings |= {f"{alias.asname or alias.name}.recorded" for alias in node.names
@@ -98,8 +108,8 @@ def uses(source: str, package: tuple[str, ...] = (), imported: bool = False) -> 
                 frozenset(spellings), frozenset(calls))
 
 
-def _nodes(tree: ast.Module, imported: bool) -> Iterator[ast.AST]:
-    todo: list[ast.AST] = [tree]
+def _nodes(program: ast.Module, imported: bool) -> Iterator[ast.AST]:
+    todo: list[ast.AST] = [program]
     while todo:
         node = todo.pop()
         if imported and isinstance(node, ast.If) and ast.unparse(node.test) in MAIN:
@@ -128,7 +138,7 @@ def _call(call: ast.Call) -> tuple[str, str | None]:
     return ast.unparse(call.func), first.value if literal else None
 
 
-def _tree(source: str) -> ast.Module:
+def tree(source: str) -> ast.Module:
     """The syntax tree, magics left out; an empty one where even that is no Python."""
     for text in (source, MAGIC.sub(r"\1pass", source)):
         try:

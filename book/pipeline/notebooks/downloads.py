@@ -91,7 +91,7 @@ def _set_up(reader: NotebookNode, golden: NotebookNode, variant: str, in_book: b
     place = next((i for i, cell in enumerate(reader.cells)
                   if "setup" in cell.metadata.get("tags", [])), 0)
     marks = {key for cell in golden.cells for key in cell.metadata}
-    if depends.files(cell.source for cell in nb.code_cells(golden)):
+    if depends.needs_code(cell.source for cell in nb.code_cells(golden)):
         first, _, imports = reader.cells[place].source.partition("\n")
         reader.cells[place].source = "\n".join(filter(None, [first, missing_code(), imports]))
         marks |= set() if in_book else {"folder"}

@@ -25,6 +25,10 @@ SETUP = (
     "(pathlib.Path.cwd() / '_').parents if (d / 'code/inside').is_dir()]"
 )
 
+HEAD = re.compile(r"---\n(?P<yaml>.*?^)---\n", re.M | re.S)  # of a source
+# What a head says to the lists of the book (book.pipeline.content.heads): no notebook holds it.
+TO_LISTS = re.compile(r"^(?:question|draft):.*\n(?:[ \t].*\n)*", re.M)
+
 # The Python with which `make sync` makes the outputs of cells tagged `pinned-torch`.
 PINNED_PYTHON = (3, 11)
 
@@ -60,8 +64,11 @@ def read_source(path: Path) -> NotebookNode:
 
 
 def source_digest(path: Path) -> str:
-    """Changes with any change of the source file."""
-    return digests.of_file(path)
+    """Changes with any change of the source file that its notebook could hold."""
+    text = path.read_text(encoding="utf-8")
+    head = HEAD.match(text)
+    end = head.end() if head else 0
+    return digests.of(TO_LISTS.sub("", text[:end]) + text[end:])
 
 
 def program_digest(notebook: NotebookNode) -> str:

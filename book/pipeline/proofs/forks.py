@@ -23,7 +23,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -38,8 +38,8 @@ ENVIRONMENT = {
     "TORCHINDUCTOR_COMPILE_THREADS": "1",
     "PYTHONUTF8": "1",
 }
-STARTUP = 60.0  # seconds more for an interpreter that has to import torch first
-GRACE = 5.0  # seconds that a stuck process has to say which line it is at
+STARTUP = 600.0  # seconds more for an interpreter that has to import torch first
+GRACE = 30.0  # seconds that a stuck process has to say which line it is at
 
 
 class TrialsError(Exception):
@@ -51,15 +51,15 @@ class Outcome:
     """How a trial went.
 
     `shown`: what the code printed, with its error if it raised; `raised`, `failure`: errors of
-    code and proof as {type, message, stage, line, text}; `reached`: a marked assertion was
-    evaluated; `cpu`: seconds of processor time; `stderr`: kept whole. A process that ended
-    early has a `failure` of type "".
+    code and proof as {type, message, stage, line, text}; `reached`: numbers of the marked
+    assertions that were evaluated; `cpu`: seconds of processor time; `stderr`: kept whole. A
+    process that ended early has a `failure` of type "".
     """
 
     shown: str = ""
     raised: dict[str, Any] | None = None
     failure: dict[str, Any] | None = None
-    reached: bool = False
+    reached: list[int] = field(default_factory=list)
     cpu: float = 0.0
     stderr: str = ""
 
@@ -204,11 +204,13 @@ def serve(lanes: list[int]) -> None:
     """Fork a process for each lane (the number of a socket), which forks the trials asked for."""
     import resource
 
-    # Not used: that is the point. An optimizer or a meta tensor imports Dynamo, for a second, and
-    # the first compilation imports functorch.compile.
+    # Not used: that is the point. An optimizer or a meta tensor imports Dynamo, for a second; the
+    # first compilation imports functorch.compile and, with any backend but `eager`, Inductor, which
+    # takes 1.3 s.
     import functorch.compile  # noqa: F401
     import torch
-    import torch._dynamo  # noqa: F401
+    import torch._dynamo
+    import torch._inductor.compile_fx  # noqa: F401
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is reported, not dumped
     while lanes:

@@ -18,8 +18,8 @@ from book.pipeline.proofs.forks import Outcome, Trials
 class Limit(NamedTuple):
     """Seconds: on the clock, when a trial is ended; of processor time, which is a proof's budget.
 
-    The first guards against a hang and is wide, since a busy machine is no reason to fail. The
-    budget is kept by `make bench`, which measures; here a proof fails at HANG times the budget.
+    The first guards against a hang, and is so far away that half a core beside ten busy programs
+    does not come near it. The budget is kept by `make bench`; `make prove` names who is over it.
     """
 
     clock: float
@@ -27,13 +27,12 @@ class Limit(NamedTuple):
 
 
 LIMITS = {
-    "cpu": Limit(60, 0.5),
-    "loader": Limit(200, 20),
-    "inductor": Limit(600, 60),
-    "gloo2": Limit(200, 20),
-    "cuda": Limit(300, 30),
+    "cpu": Limit(600, 0.5),
+    "loader": Limit(1200, 20),
+    "inductor": Limit(3600, 60),
+    "gloo2": Limit(1200, 20),
+    "cuda": Limit(600, 30),
 }
-HANG = 10
 
 
 @dataclass
@@ -83,18 +82,13 @@ class Prover:
         yield from self._steady(card, "fixed", variant, right)
 
     def _run(self, card: Card, program: str, variant: dict[str, Any], proof: Proof) -> Outcome:
-        limit = LIMITS[card.needs]
         outcome = self.trials.run(card.data["proof"], card.data.get(program, ""), variant,
-                                  limit=limit.clock)
+                                  limit=LIMITS[card.needs].clock)
         proof.stderr += outcome.stderr
         if program in card.data:
             key = "shown" if program == "code" else "shown_fixed"
             proof.shown.setdefault(key, []).append(outcome.shown)
         proof.cpu = max(proof.cpu, outcome.cpu)
-        if outcome.cpu > HANG * limit.budget:
-            text = (f"the proof took {outcome.cpu:.1f} s of processor time, {HANG} times the "
-                    f"{limit.budget:g} s for needs: {card.needs}: shorten it or name what it needs")
-            proof.problems.append(card.problem(text + _with(variant), card.line("proof")))
         return outcome
 
     def _steady(self, card: Card, program: str, variant: dict[str, Any],

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 CODE, PROOF = "<code>", "<proof>"
-REACHED = "__reached__"  # a call that mutated proofs wrap around an assertion's test
+REACHED = "__reached__"  # a call that the self-test puts around an assertion: (number, test)
 
 
 def prepare(folder: Path, job: dict[str, Any]) -> None:
@@ -66,7 +66,7 @@ def flush() -> None:
 def _perform(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     import torch
 
-    torch.set_num_threads(1)
+    torch.set_num_threads(int(os.environ.get("BOOK_THREADS") or 1))  # 1 but in `make test-cpu`
     gc.freeze()  # 300,000 objects of torch: walking and so copying them takes 0.2 s a collection
     space = main_module(job["variant"])
     before = _cpu_seconds()
@@ -77,11 +77,11 @@ def _perform(job: dict[str, Any], folder: Path) -> dict[str, Any]:
         shown += f"{raised['type']}: {raised['message']}".rstrip(": ") + "\n"
     shown = shown.rstrip("\n")
     space["shown"] = shown
-    reached: list[bool] = []
-    space[REACHED] = lambda test: reached.append(True) or test
+    reached: set[int] = set()
+    space[REACHED] = lambda number, test: reached.add(number) or test
     failure = _execute(job["proof"], PROOF, space)
     spent = _cpu_seconds() - before
-    return {"shown": shown, "raised": raised, "failure": failure, "reached": bool(reached),
+    return {"shown": shown, "raised": raised, "failure": failure, "reached": sorted(reached),
             "cpu": round(spent, 4)}
 
 
@@ -129,6 +129,7 @@ def _description(error: BaseException) -> dict[str, Any]:
 
 if __name__ == "__main__":
     import functorch.compile  # noqa: F401  (as in the process that is forked from: both unused)
-    import torch._dynamo  # noqa: F401
+    import torch._dynamo
+    import torch._inductor.compile_fx  # noqa: F401
 
     run_in(Path(sys.argv[1]))

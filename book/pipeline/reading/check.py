@@ -6,7 +6,7 @@
 Per language a line of figures, `!` beside each that is outside the range where good texts lie:
 these warn. A section of more than 25 minutes or 4 predictions is wrong, unless it is older than
 this rule and stands in book/long-sections.yaml; exit status 1 if there is one that does not. What
-only people can judge stands in CONTRIBUTING.md.
+only people can judge stands in the README beside this file.
 """
 
 from __future__ import annotations

@@ -1,20 +1,25 @@
 """What the recorded results of `benchmarks/results/` were measured of, and what changed since.
 
 A record holds `measured`: {name: digest} of what it is about when it is stored. Where one of these
-differs today, its numbers were measured before a change. Nothing fails because of that: the status
-page says so, and the command that records measures anew. The equipment of a script (report,
-oracles) does not count. Needs neither torch nor Jupyter.
+differs today, its numbers were measured before a change. Nothing fails because of that: the pages
+that show them say so, and the command that records measures anew. The equipment of a script
+(report, oracles) does not count. Needs neither torch nor Jupyter.
+
+`BENCHES` and `OTHERS` say all there is to know of a record in one place: which command writes it,
+what it measures, how long that takes, what it needs.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from book.pipeline.ground import digests
-from book.pipeline.ground.paths import RESULTS, ROOT, relative
+from book.pipeline.ground.paths import RESULTS, ROOT, relative, write_atomic
 from book.pipeline.notebooks import depends
 
 MAKES_PAGES = ("book/extension", "book/web")
@@ -26,6 +31,17 @@ class Record(NamedTuple):
 
     renew: str
     subject: Callable[[], Measured]
+    lacks: Callable[[], str] = str  # names what this machine has not; str() says it has all
+
+
+class Bench(NamedTuple):
+    """A script of benchmarks/: what `make bench` measures, and the records it writes."""
+
+    records: tuple[str, ...]
+    minutes: float  # about, on two idle cores
+    subject: Callable[[], Measured] | None = None  # None: the script and what it imports
+    lacks: Callable[[], str] = str
+    site: bool = False  # whether it looks at the built site
 
 
 def script(name: str) -> Measured:
@@ -51,9 +67,7 @@ def pages() -> Measured:
 
     page_of = {document: digests.of_value([digests.of_file(file) for file in _written(document)])
                for document in parse_toc_yaml(ROOT / "_toc.yml")}
-    return page_of | {name: digests.of_value(
-        {relative(file): digests.of_file(file) for file in sorted((ROOT / name).rglob("*.*"))
-         if "__pycache__" not in file.parts}) for name in MAKES_PAGES}
+    return page_of | {name: _folder(name) for name in MAKES_PAGES}
 
 
 def _written(document: str) -> Iterator[Path]:
@@ -83,42 +97,82 @@ def random_cases() -> Measured:
     return {name: of_test(ROOT / name) for name in named if (ROOT / name).is_file()}
 
 
-def _bench(name: str) -> Record:
-    return Record(f"make bench ONLY={name} RECORD=1", lambda: script(name))
+def whole_suite() -> Measured:
+    """What a run of `make test` runs: notebooks and cards, the tests, the pipeline."""
+    return whole_book(ROOT) | {name: _folder(name) for name in ("book/pipeline", "tests")}
 
 
-RECORDS = {
-    "pages": Record("make bench ONLY=pages RECORD=1", pages),
-    "search": Record("make bench ONLY=search RECORD=1", pages),
-    "site-build": Record("make bench ONLY=site_build RECORD=1", pages),
-    "notebooks": Record("make bench ONLY=notebooks RECORD=1", lambda: notebooks(ROOT)),
-    "memory-order": _bench("memory_order"),
-    "tensor-bytes": _bench("tensor_bytes"),
-    "scalar-speed": _bench("scalar_speed"),
-    "loader": _bench("loader"),
-    "loader-chaos": _bench("loader_chaos"),
-    "graph-breaks": _bench("graph_breaks"),
-    "first-call": _bench("capture_costs"),
-    "guard-checks": _bench("capture_costs"),
-    "first-request": _bench("cold_start"),
-    "regional-compile": _bench("cold_start"),
-    "cache-processor": _bench("cold_start"),
-    "compile-differences": _bench("compile_differences"),
-    "compile-stages": _bench("compile_stages"),
-    "pipeline-times": _bench("pipeline_times"),
-    "triton-code": _bench("triton_code"),
-    "load-inline": _bench("load_inline"),
-    "recurrence-in-cpp": _bench("load_inline"),
-    "mini-dynamo": _bench("mini_dynamo"),
-    "recompute": _bench("recompute"),
-    "when-it-pays": _bench("when_it_pays"),
-    "when-it-pays-cuda": _bench("when_it_pays"),
-    "mini-compile": _bench("mini_compile"),
-    "random-cases": Record("make test DEPTH=20 RECORD=1", random_cases),
-    "torch-versions": Record("make test-torch TORCH=… RECORD=1", lambda: whole_book(ROOT)),
-    "cuda": Record("make test-cuda RECORD=1", lambda: whole_book(ROOT)),
-    "suite": Record("make test FRESH=1 RECORD=1", lambda: whole_book(ROOT)),
+def _folder(name: str) -> str:
+    """Digest of a folder's files."""
+    return digests.of_value({relative(file): digests.of_file(file)
+                             for file in sorted((ROOT / name).rglob("*.*"))
+                             if "__pycache__" not in file.parts and file.is_file()})
+
+
+def no_triton() -> str:
+    return "" if find_spec("triton") else "the package triton (benchmarks/triton_code.py says how)"
+
+
+def no_gpu() -> str:
+    return "" if shutil.which("nvidia-smi") else "a GPU"
+
+
+BENCHES = {  # in the order in which they run
+    "pages": Bench(("pages",), 12, pages, site=True),
+    "search": Bench(("search",), 0.5, pages, site=True),
+    "site_build": Bench(("site-build",), 3, pages),
+    "notebooks": Bench(("notebooks",), 12, lambda: notebooks(ROOT)),
+    "memory_order": Bench(("memory-order",), 1),
+    "tensor_bytes": Bench(("tensor-bytes",), 0.2),
+    "scalar_speed": Bench(("scalar-speed",), 12),
+    "loader": Bench(("loader",), 3),
+    "loader_chaos": Bench(("loader-chaos",), 5),
+    "graph_breaks": Bench(("graph-breaks",), 1),
+    "capture_costs": Bench(("first-call", "guard-checks"), 3),
+    "compile_differences": Bench(("compile-differences",), 0.3),
+    "compile_stages": Bench(("compile-stages",), 1),
+    "pipeline_times": Bench(("pipeline-times",), 3),
+    "mini_dynamo": Bench(("mini-dynamo",), 1.5),
+    "triton_code": Bench(("triton-code",), 0.3, lacks=no_triton),
+    "load_inline": Bench(("load-inline", "recurrence-in-cpp"), 3),
+    "cold_start": Bench(("first-request", "regional-compile", "cache-processor"), 12),
+    "recompute": Bench(("recompute",), 0.5),
+    "when_it_pays": Bench(("when-it-pays", "when-it-pays-cuda"), 5),
+    "mini_compile": Bench(("mini-compile",), 6),
+    "proofs": Bench((), 12),  # holds each proof against its budget and stores nothing
 }
+OTHERS = {  # written by commands of their own
+    "random-cases": Record("make test DEPTH=20 RECORD=1", random_cases),
+    "suite": Record("make test FRESH=1 RECORD=1", whole_suite),
+    "torch-versions": Record("make test-torch TORCH=… RECORD=1", lambda: whole_book(ROOT)),
+    "cuda": Record("make test-cuda RECORD=1", lambda: whole_book(ROOT), no_gpu),
+}
+NEEDS = {"when-it-pays-cuda": no_gpu}  # of one record of several that a script writes
+
+
+def _record(bench: str, name: str) -> Record:
+    chosen = BENCHES[bench]
+    return Record(f"make bench ONLY={bench} RECORD=1", chosen.subject or (lambda: script(bench)),
+                  NEEDS.get(name, chosen.lacks))
+
+
+RECORDS = {name: _record(bench, name) for bench, chosen in BENCHES.items()
+           for name in chosen.records} | OTHERS
+
+
+def recorded(name: str) -> dict[str, Any]:
+    """A result that a record command wrote; empty while nothing was recorded."""
+    file = RESULTS / f"{name}.json"
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+
+
+def write(name: str, result: Mapping[str, Any]) -> Path:
+    """Replace a file of results; it also says what was measured, by digest."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    file = RESULTS / f"{name}.json"
+    content = {**result, "measured": RECORDS[name].subject()}
+    write_atomic(file, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    return file
 
 
 def changed(record: Mapping[str, Any], now: Measured) -> list[str] | None:
@@ -127,3 +181,27 @@ def changed(record: Mapping[str, Any], now: Measured) -> list[str] | None:
     if then is None:
         return None
     return sorted(name for name in then.keys() | now.keys() if then.get(name) != now.get(name))
+
+
+def current(name: str) -> bool:
+    """Whether a record exists and nothing that it measured has changed since."""
+    found = of_record(name)
+    return all(row["date"] and row["changed"] == [] for row in found)
+
+
+def of_record(name: str) -> list[dict[str, Any]]:
+    """The rows of one record: its name, how to renew it, its date, what changed since.
+
+    `changed` is None where a record does not say what it measured; a record of several runs gives
+    a row for each. Where nothing is recorded, `date` is None.
+    """
+    content, (renew, subject, _) = recorded(name), RECORDS[name]
+    runs = {f"{name} {key}": run for key, run in content.items()} \
+        if name == "torch-versions" and content else {name: content}
+    return [{"name": each, "renew": renew, "date": run.get("date"),
+             "changed": changed(run, subject())} for each, run in runs.items()]
+
+
+def state() -> list[dict[str, Any]]:
+    """The rows of all records."""
+    return [row for name in RECORDS for row in of_record(name)]

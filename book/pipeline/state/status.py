@@ -13,17 +13,11 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 from book.pipeline.cards import book as cards
 from book.pipeline.cards import report as card_report
 from book.pipeline.content.chapters import read as read_chapters
-from book.pipeline.ground.paths import CHAPTERS, RESULTS, ROOT, relative
+from book.pipeline.ground.paths import CHAPTERS, FRONT_PAGE, ROOT, relative
 from book.pipeline.notebooks import notebook, on_device
-from book.pipeline.state import records
+from book.pipeline.state.records import recorded, state
 
 MARKED = ("pinned-torch", "cuda", "nbval-ignore-output")
-
-
-def recorded(name: str) -> dict[str, Any]:
-    """A result that a record command wrote; empty while nothing was recorded."""
-    file = RESULTS / f"{name}.json"
-    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
 
 def versions() -> dict[str, str]:
@@ -49,6 +43,12 @@ def chapters(report: dict[str, Any]) -> list[dict[str, Any]]:
             rows.append({"number": chapter.number, "name": chapter.name, "notebooks": len(files),
                          "cells": len(cells), "cards": cards_of})
     return rows
+
+
+def cells() -> int:
+    """Code cells of all notebooks, that of the front page included: what nbval runs."""
+    files = [*CHAPTERS.glob("*/*.ipynb"), FRONT_PAGE.with_suffix(".ipynb")]
+    return sum(len(notebook.code_cells(nbformat.read(file, 4))) for file in files)
 
 
 def marked_cells() -> list[dict[str, str]]:
@@ -78,22 +78,6 @@ def documents() -> list[str]:
     return list(parse_toc_yaml(ROOT / "_toc.yml"))
 
 
-def state() -> list[dict[str, Any]]:
-    """Of each record: its name, how to renew it, its dates, what changed since it was measured.
-
-    `changed` is None where a record does not say what it measured; a record of several runs gives
-    a row for each. Where nothing is recorded, `date` is None.
-    """
-    rows = []
-    for name, (renew, subject) in records.RECORDS.items():
-        content, now = recorded(name), subject()
-        runs = {f"{name} {key}": run for key, run in content.items()} \
-            if name == "torch-versions" and content else {name: content}
-        rows += [{"name": each, "renew": renew, "date": run.get("date"),
-                  "changed": records.changed(run, now)} for each, run in runs.items()]
-    return rows
-
-
 def status(root: Path = ROOT) -> dict[str, Any]:
     """Everything the status page shows."""
     book, problems = cards.load(root)
@@ -106,6 +90,8 @@ def status(root: Path = ROOT) -> dict[str, Any]:
         "cards": report["total"], "errata": report["errata"], "claims": book.errata,
         "torch-versions": recorded("torch-versions"), "cuda": recorded("cuda"),
         "pages": recorded("pages"), "notebooks": recorded("notebooks"),
-        "site-build": recorded("site-build"), "records": state(),
-        "totals": {"pages": len(documents()), "notebooks": len(list(CHAPTERS.glob("*/*.ipynb")))},
+        "site-build": recorded("site-build"), "search": recorded("search"),
+        "suite": recorded("suite"), "records": state(),
+        "totals": {"pages": len(documents()), "notebooks": len(list(CHAPTERS.glob("*/*.ipynb"))),
+                   "cells": cells()},
     }

@@ -24,9 +24,9 @@ FOLDER = Path(".cache") / "passed"
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "cc", "g++", "node")
 LEFT_OUT = {"__pycache__", ".ipynb_checkpoints"}
 # Settings that change what a test does or how deep it goes.
-SETTINGS = ("DEPTH", "RECORD", "SPECIMEN", "OMP_NUM_THREADS", "CC", "PYTEST_ADDOPTS",
-            "PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTHONOPTIMIZE", "PYTHONPATH",
-            "PYTHONWARNINGS", "NODE_OPTIONS")
+SETTINGS = ("DEPTH", "RECORD", "SPECIMEN", "OMP_NUM_THREADS", "BOOK_THREADS", "CC",
+            "PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD",
+            "PYTHONOPTIMIZE", "PYTHONPATH", "PYTHONWARNINGS", "NODE_OPTIONS")
 
 
 class Passed:

@@ -11,9 +11,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from book.pipeline.ground.paths import RESULTS, ROOT, relative, write_atomic
+from book.pipeline.ground.paths import RESULTS, relative, write_atomic
 from book.pipeline.state import records
-from book.pipeline.suite.lanes import FAILED, KNOWN, SKIPPED, Result, counts
+from book.pipeline.suite.lanes import FAILED, KNOWN, PASSED, SKIPPED, Result, counts
 
 NAME = "suite"
 
@@ -21,16 +21,17 @@ NAME = "suite"
 def of_run(results: Sequence[Result], seconds: float, fresh: bool) -> dict[str, Any]:
     """The machine, the versions, and each step with its seconds and what it counted.
 
-    `whole` says that every step ran afresh: not one was known from before.
+    `clean` says that every step ran afresh: not one was known from before.
     """
     from benchmarks.report import machine
 
     return {
         "machine": machine(), "torch": version("torch"), "python": platform.python_version(),
         "date": datetime.date.today().isoformat(), "depth": os.environ.get("DEPTH") or "1",
-        "whole": fresh and all(result.state != KNOWN for result in results),
-        "seconds": round(seconds),
-        "steps": {result.step.name: {"state": result.state, "seconds": round(result.seconds, 1),
+        "clean": fresh and all(result.state != KNOWN for result in results),
+        "total": round(seconds),
+        "steps": {result.step.name: {"passed": result.state in (PASSED, KNOWN),
+                                     "seconds": round(result.seconds, 1),
                                      "counts": counts(result.output)} for result in results},
     }
 
@@ -40,7 +41,7 @@ def store(results: Sequence[Result], seconds: float, fresh: bool, folder: Path =
     if any(result.state in (FAILED, SKIPPED) for result in results):
         print("not recorded: a step did not pass")
         return
-    told = of_run(results, seconds, fresh) | {"measured": records.whole_book(ROOT)}
+    told = of_run(results, seconds, fresh) | {"measured": records.whole_suite()}
     file = folder / f"{NAME}.json"
     write_atomic(file, json.dumps(told, indent=1, ensure_ascii=False) + "\n")
     print(f"recorded in {relative(file)}")

@@ -72,7 +72,7 @@ def tests(name: str, group: str, marks: str) -> Step:
 SPECIMEN = "_build/specimen/_build/html/**/*"
 SITE_PROGRAMS = ("esbuild", "node", "purgecss", "git")
 BROWSER = ("chromium", "chromium-browser", "google-chrome", "node")
-NBVAL = [*NOTEBOOKS, *under_nbval.OPTIONS]
+NBVAL = [*NOTEBOOKS, *under_nbval.OPTIONS, *under_nbval.FORKED]
 # In the order in which they are begun: the longest first, so that both lanes end together.
 STEPS = [
     Step("desk", module("desk"), "mend the named lines; what is stale: `make sync`, `make prove`"),
@@ -94,13 +94,12 @@ STEPS = [
           *WEB, *EXERCISES, "LICENSE", "benchmarks/*.py", "benchmarks/results/*")),
     Step("pages", pytest("tests/pages", "-p", "book.pipeline.suite.remember"),
          "mend the page", "all", after=("site",)),
-    Step("proofs", module("prove", "--verify", "--mutate"), "mend the card or its proof",
+    Step("proofs", module("prove", "--verify"), "mend the card or its proof",
          "core all", LOCKED, seen=True),
     Step("notebooks", pytest(*NBVAL, "-p", "book.pipeline.suite.remember"),
          "mend the section, then `make sync`", "core all"),
-    # One worker beside another step: 1,521 cells took 402 s on two busy cores.
-    Step("rehearsal", module("cuda_run", "--device", "rehearsal", "--workers", "1",
-                             "--minutes", "20"),
+    # Those that carry no seal of having passed: none, where `make sync` was run.
+    Step("rehearsal", module("notebooks.rehearsed"),
          "let the cell hold on every device, or keep it on the CPU and tag it with the reason",
          "all", (*LOCKED, "conftest.py", "pyproject.toml", *PIPELINE, *CODE, *WEB,
                  "chapters/*/*.ipynb", "book/index.ipynb", "benchmarks/results/*")),

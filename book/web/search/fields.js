@@ -5,12 +5,10 @@ export const OTHER = { zh: "en", en: "zh" };
 
 /** The fields of an entry and what a find in each is worth. */
 export const BOOSTS = { title: 6, other: 4, path: 1.5, errors: 2.5, text: 1, code: 0.8 };
+export const FIELDS = Object.keys(BOOSTS);
 
-/** What MiniSearch is made with; a field reaches it as a list of terms. */
-export const OPTIONS = {
-  fields: Object.keys(BOOSTS),
-  tokenize: (terms) => terms.split("\n").filter(Boolean),
-  processTerm: (term) => term,
-};
+/** What MiniSearch is made with; it is given the terms, and asked for one at a time. */
+export const OPTIONS = { fields: FIELDS, tokenize: (term) => [term], processTerm: (term) => term };
 
-export const KINDS = ["section", "card", "term"];
+/** The folder of a page: the chapter that its bodies are loaded with. */
+export const folderOf = (page) => page.split("/").at(-2) ?? "";

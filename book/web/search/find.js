@@ -1,8 +1,7 @@
 // Finding: MiniSearch scores each group of the query; what is here puts the groups together.
 
-import MiniSearch from "minisearch";
-import { BOOSTS, OPTIONS } from "./fields.js";
-import { unpack } from "./packed.js";
+import { engine } from "./engine.js";
+import { BOOSTS, OTHER } from "./fields.js";
 import { parse } from "./query.js";
 import { allowed, meant } from "./typos.js";
 import { hanRuns, latin, normal } from "./tokens.js";
@@ -12,10 +11,10 @@ const SHOWN = 12, ALWAYS = 5, TAIL = 0.15; // after so many, those that are wort
 const EDGE = 1.6;    // a title that begins or ends with the one character that is asked for
 const CARD = 0.75, SHARED = 0.5, SHEET = 0.8, ABOUT = 0.5;
 
-/** What the index knows of a term, and other names of the book's terms. */
-export function lexicon({ index, documentCount }, synonyms) {
-  const counts = new Map(index.map(([word, fields]) => [word,
-    Math.max(...Object.values(fields).map((docs) => Object.keys(docs).length))]));
+/** What an index of so many entries knows of a term, and other names of the book's terms. */
+export function lexicon(index, size, synonyms) {
+  const counts = new Map();
+  for (const [word, row] of index) counts.set(word, Math.max(...Object.values(row).map((ids) => ids.length)));
   const others = new Map();
   const phrases = [];
   for (const words of synonyms) {
@@ -31,7 +30,7 @@ export function lexicon({ index, documentCount }, synonyms) {
   }
   const chinese = [...counts.keys()].filter((word) => /^\p{Script=Han}{2,}$/u.test(word));
   return {
-    size: documentCount, phrases,
+    size, phrases,
     has: (word) => counts.has(word) || others.has(word),
     count: (word) => counts.get(word) ?? 0,
     synonyms: (word) => others.get(word) ?? [],
@@ -47,17 +46,25 @@ function terms(word) {
   return names.length === 1 ? names : [];
 }
 
-/** A search over the index of one language: `search(text)` gives entries, best first. */
+/** A search, in one language, over what a library has by now: `search(text)` gives entries, best first. */
 export class Finder {
-  constructor(data) {
-    const index = unpack(data.index, OPTIONS.fields);
-    this.engine = MiniSearch.loadJS(index, OPTIONS);
-    this.lexicon = lexicon(index, data.synonyms);
-    this.docs = data.docs.map(([page, anchor, kind, depth, title, other, isShared], id) => ({
-      id, page: data.pages[page], anchor, kind, depth, title, other, isShared }));
+  static async over(library, lang) {
+    const finder = new Finder(), index = library.index(lang);
+    finder.docs = library.docs.map(({ title, ...doc }) => ({
+      ...doc, title: title[lang], other: title[OTHER[lang]] }));
+    const ids = Object.keys(finder.docs).map(Number); // a chapter that isn't here leaves a gap
+    finder.lexicon = lexicon(index, ids.length, library.synonyms);
+    finder.engine = await engine(index, ids);
+    return finder;
   }
 
+  /** The same text again, as the box asks where nothing has come since, costs nothing. */
   search(text) {
+    if (this.last?.text !== text) this.last = { text, found: this.ranked(text) };
+    return this.last.found;
+  }
+
+  ranked(text) {
     const { groups, pasted } = parse(text, this.lexicon);
     const whole = groups.reduce((sum, { weight, extra }) => sum + (extra ? 0 : weight), 0);
     if (!whole) return [];

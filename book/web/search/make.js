@@ -1,55 +1,46 @@
-// The index of one edition of the book, made by the build: entries come in as JSON on stdin,
-// the indices of both languages go out as JSON on stdout.
+// The index of one edition of the book, made by the build: entries come in as JSON on stdin, the
+// contents of the index's files go out as JSON on stdout.
 //
-//   in   {entries: [{page, anchor, kind, depth, title, path, text, code, errors}], terms: [[word, …], …]}
-//   out  {zh: {index, docs, pages, synonyms}, en: …}
+//   in   {entries: [{page, anchor, kind, depth, title, text, code, errors}], terms: [[word, …], …]}
+//   out  {first: {pages, synonyms, …headings and terms}, chapters: {folder: {both, zh, en}}}
 
-import MiniSearch from "minisearch";
-import { LANGS, OPTIONS, OTHER } from "./fields.js";
-import { pack } from "./packed.js";
-import { latinTerms, normal, numbers, pairs } from "./tokens.js";
-import { collect, contained, grams } from "./words.js";
+import * as packed from "./entries.js";
+import { LANGS, folderOf } from "./fields.js";
+import { pack } from "./postings.js";
+import { latinTerms, pairs } from "./tokens.js";
+import { collect } from "./words.js";
 
-const listed = (...sets) => [...new Set(sets.flatMap((set) => [...set]))].join("\n");
-
-/** Terms of a text; of a title also every character, pair of characters and number. */
-function terms(text, words, isTitle = false) {
-  const whole = normal(text);
-  const more = isTitle ? [grams(whole), numbers(whole)] : [];
-  return listed(latinTerms(whole), contained(whole, words), ...more);
+/** Chinese words of the book: what a segmenter finds in its texts, and its terms. */
+function wordsOf(entries, synonyms) {
+  const titles = entries.map(({ title }) => title.zh);
+  const chinese = synonyms.flat().filter((word) => /^\p{Script=Han}{2,8}$/u.test(word));
+  return new Set([...collect([...titles, ...titles, ...entries.map(({ text }) => text.zh)]), ...chinese]);
 }
 
-function fields(entry, lang, words) {
-  const code = entry.code.join(" ");
-  return {
-    title: terms(entry.title[lang], words, true),
-    other: terms(entry.title[OTHER[lang]], words, true),
-    path: terms(entry.path[lang], words),
-    text: terms(entry.text[lang], words),
-    code: listed(latinTerms(code)),
-    errors: listed(latinTerms(entry.errors.join("\n")), entry.errors.flatMap(pairs)),
-  };
-}
+const codeTerms = ({ code }) => latinTerms(code.join(" "));
+const errorTerms = ({ errors }) => new Set([...latinTerms(errors.join("\n")), ...errors.flatMap(pairs)]);
 
-/** A title that three pages or more have says nothing of its own: a part that every page has. */
-function shared(entries) {
-  const counts = new Map();
-  for (const { title } of entries) counts.set(title.en, (counts.get(title.en) ?? 0) + 1);
-  return (entry) => entry.kind === "section" && counts.get(entry.title.en) > 2;
+/** What a chapter adds: its cards; what code and errors have, for both languages; each one's texts. */
+function chapter(early, cards, from, pages, words) {
+  const docs = [...early, ...cards];
+  const texts = LANGS.map((lang) => [lang,
+    pack({ text: docs.map(({ text }) => packed.terms(text[lang], words)) })]);
+  return { both: { cards: { from, ...packed.pack(cards, pages, words) },
+                   code: pack({ errors: docs.map(errorTerms), code: docs.map(codeTerms) }) },
+           ...Object.fromEntries(texts) };
 }
 
 export function make({ entries, terms: synonyms }) {
-  const titles = entries.flatMap(({ title }) => [title.zh]);
-  const chinese = synonyms.flat().filter((word) => /^\p{Script=Han}{2,8}$/u.test(word));
-  const words = new Set([...collect([...titles, ...titles, ...entries.map(({ text }) => text.zh)]),
-    ...chinese]);
-  const isShared = shared(entries);
+  const words = wordsOf(entries, synonyms);
   const pages = [...new Set(entries.map(({ page }) => page))];
-  return Object.fromEntries(LANGS.map((lang) => {
-    const engine = new MiniSearch(OPTIONS);
-    engine.addAll(entries.map((entry, id) => ({ id, ...fields(entry, lang, words) })));
-    const docs = entries.map((entry) => [pages.indexOf(entry.page), entry.anchor, entry.kind,
-      entry.depth, entry.title[lang], entry.title[OTHER[lang]], isShared(entry) ? 1 : 0]);
-    return [lang, { index: pack(engine.toJSON()), docs, pages, synonyms }];
-  }));
+  const early = entries.filter(({ kind }) => kind !== "card");
+  const chapters = {};
+  let from = early.length;
+  for (const folder of new Set(pages.map(folderOf))) {
+    const own = entries.filter(({ page }) => folderOf(page) === folder);
+    const cards = own.filter(({ kind }) => kind === "card");
+    chapters[folder] = chapter(own.filter(({ kind }) => kind !== "card"), cards, from, pages, words);
+    from += cards.length;
+  }
+  return { first: { pages, synonyms, ...packed.pack(early, pages, words) }, chapters };
 }

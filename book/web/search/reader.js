@@ -1,7 +1,8 @@
-// What the box asks for: the index of the reader's language, of the other where it is of use, and
-// the texts that results quote. Each file is fetched once.
+// What the box asks for: first the headings of the whole book, which answer at once, then what
+// stands below them, chapter by chapter; and the texts that results quote. Each file is fetched once.
 
 import { Finder } from "./find.js";
+import { Library } from "./library.js";
 
 const FEW = 5; // results below which the other language is asked too
 const OF_SCRIPT = { zh: /\p{Script=Han}/u, en: /[A-Za-z]{2}/ };
@@ -11,43 +12,74 @@ export class Reader {
     this.files = files;
     this.place = place;
     this.asked = new Map();
+    this.finders = {}; // over headings alone, then over all that could be had
+    this.missing = new Set(); // chapters of which something did not load
   }
 
   fetched(name) {
+    return this.once(name, () => fetch(new URL(name, this.place)).then((one) => {
+      if (!one.ok) throw new Error(`${name}: ${one.status}`);
+      return one.json();
+    }));
+  }
+
+  /** What `make` gives, made once; the next try after a failure makes it again. */
+  once(name, make) {
     if (!this.asked.has(name)) {
-      const answer = fetch(new URL(name, this.place)).then((one) => {
-        if (!one.ok) throw new Error(`${name}: ${one.status}`);
-        return one.json();
-      });
-      answer.catch(() => this.asked.delete(name)); // the next try asks again
+      const answer = make();
+      answer.catch(() => this.asked.delete(name));
       this.asked.set(name, answer);
     }
     return this.asked.get(name);
   }
 
-  async finder(lang) {
-    const data = await this.fetched(this.files[lang]);
-    data.finder ??= new Finder(data);
-    return data.finder;
+  library() {
+    return this.once("library", async () => new Library(await this.fetched(this.files.first)));
   }
 
-  /** Results in the order to show; `mode` is zh, en or both. Each has the language it was found in. */
-  async search(text, mode) {
+  async finder(lang) {
+    const library = await this.library();
+    return this.finders[lang] ??= Finder.over(library, lang);
+  }
+
+  /** A finder over the texts too; `missing` says of which chapters it has headings only. */
+  whole(lang) {
+    return this.once(`whole ${lang}`, async () => {
+      const library = await this.library();
+      await Promise.all(Object.entries(this.files.chapters).map(async ([folder, names]) => {
+        try {
+          const files = await Promise.all([names.both, names[lang]].map((name) => this.fetched(name)));
+          library.addChapter(folder, lang, ...files);
+        } catch {
+          this.missing.add(folder);
+        }
+      }));
+      return this.finders[lang] = await Finder.over(library, lang);
+    });
+  }
+
+  /** Results in the order to show; `mode` is zh, en or both. Each has the language it was found in.
+   *  Of what is here by now, or of all that can be had. */
+  async search(text, mode, isWhole) {
     const [first, second] = mode === "en" ? ["en", "zh"] : ["zh", "en"];
-    const found = await this.found(text, first);
+    const found = await this.found(text, first, isWhole);
     const enough = mode !== "both" && (found.length >= FEW || !OF_SCRIPT[second].test(text));
     if (enough) return found;
-    return merged(found, await this.found(text, second), mode === "both" ? 1 : 0.5);
+    return merged(found, await this.found(text, second, isWhole), mode === "both" ? 1 : 0.5);
   }
 
-  async found(text, lang) {
-    return (await this.finder(lang)).search(text).map((one) => ({ ...one, lang }));
+  async found(text, lang, isWhole) {
+    const finder = await (isWhole ? this.whole(lang) : this.finder(lang));
+    return finder.search(text).map((one) => ({ ...one, lang }));
   }
 
-  /** The text of an entry, in a language; empty where it cannot be had. */
+  /** The title of a page: {zh, en}; none where it has no heading. */
+  async top(page) { return (await this.library()).tops.get(page); }
+
+  /** The text of an entry, in a language. */
   async text({ page, anchor }, lang) {
-    const { pages, texts } = await this.fetched(this.files[lang]);
-    return (await this.fetched(texts[pages.indexOf(page)]))[anchor] ?? "";
+    const { pages } = await this.library();
+    return (await this.fetched(this.files.texts[lang][pages.indexOf(page)]))[anchor] ?? "";
   }
 }
 

@@ -38,7 +38,7 @@ def started(folder):
 
 
 def told(process):
-    out, errors = process.communicate(timeout=300)
+    out, errors = process.communicate(timeout=1200)
     assert process.returncode == 0, errors
     return out.split()
 

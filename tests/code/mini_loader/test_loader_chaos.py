@@ -368,7 +368,7 @@ def found(monkeypatch, tmp_path):
     """What the next run finds; it takes no time. Results go to a folder of their own."""
     things = {"counts": COUNTED.copy(), "left": {kind: set() for kind in leftovers.HOLDINGS},
               "equal": COMPARED.copy(), "folder": tmp_path}
-    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    monkeypatch.setattr(report.records, "RESULTS", tmp_path)
     monkeypatch.setattr(bench, "chaos_and_after",
                         lambda method, enough, fire: (things["counts"], things["left"]))
     monkeypatch.setattr(bench, "equality", lambda method, cases: things["equal"])

@@ -99,7 +99,7 @@ def test_the_workloads_are_those_that_the_budgets_name():
 def test_the_script_records_only_on_request_and_what_it_measured(
     monkeypatch, capsys, tmp_path, one_thread
 ):
-    monkeypatch.setattr(bench.report, "RESULTS", tmp_path)
+    monkeypatch.setattr(bench.report.records, "RESULTS", tmp_path)
     monkeypatch.setattr(bench, "all_workloads", lambda: [tiny()])
     monkeypatch.setattr(bench, "copy_rate", lambda threads: 1.0)
     monkeypatch.setattr(bench, "BUDGETS", {"cheap": 0.0})

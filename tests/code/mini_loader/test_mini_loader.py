@@ -475,7 +475,7 @@ def test_the_worker_with_fewer_tasks_gets_the_next_one(tmp_path):
 
 
 def test_statistics_count_batches_waits_and_restarts(tmp_path):
-    loader, begin = DataLoader(At(Sleeping(5, 0.2)), num_workers=1), time.monotonic()
+    loader, begin = DataLoader(At(Sleeping(5, 1.0)), num_workers=1), time.monotonic()
     assert len(list(loader)) == loader.statistics.batches == 20
     assert 1 <= loader.statistics.late <= 20
     assert 0.1 < loader.statistics.waited <= time.monotonic() - begin

@@ -20,7 +20,7 @@ import mini_loader_worker
 from book.pipeline.ground.paths import CODE, ROOT
 from loader_data import Gated
 from mini_loader import DataLoader
-from mini_loader_pool import GRACE, Pool, WorkerProcess
+from mini_loader_pool import Pool, WorkerProcess
 from oracles import loader_datasets as datasets
 from oracles.loader_datasets import At, Numbers, Sleeping
 
@@ -34,7 +34,7 @@ def nothing_left_behind_and_no_hang():
     def ring(*_):
         raise TimeoutError("this test hangs")
     before = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(300)                   # seconds are usual
+    signal.alarm(1200)                  # seconds are usual
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
@@ -208,10 +208,8 @@ def test_another_child_of_the_program_does_not_hold_up_the_end_of_workers(persis
     workers = [worker.process for worker in batches.pool.workers]
     other = other_child()
     try:
-        begin = time.monotonic()
         assert numbers_of(batches) == list(range(20))
         batches.pool.close()
-        assert time.monotonic() - begin < GRACE / 2
         assert [worker.exitcode for worker in workers] == [0, 0]          # none was killed
     finally:
         os.kill(other, signal.SIGKILL)
@@ -219,13 +217,13 @@ def test_another_child_of_the_program_does_not_hold_up_the_end_of_workers(persis
 
 
 def test_another_child_does_not_have_workers_finish_what_they_were_asked_for():
-    batches = iter(DataLoader(At(Slowly(0.5), 40), None, num_workers=1, prefetch_factor=8))
+    act = Slowly(0.5)
+    batches = iter(DataLoader(At(act, 40), None, num_workers=1, prefetch_factor=8))
     next(batches)
     other = other_child()
     try:
-        begin = time.monotonic()
-        del batches
-        assert time.monotonic() - begin < 3                # eight times 0.5, had it finished all
+        del batches                                        # which waits until the worker has ended
+        assert 1 <= act.done.value < 1 + 8                 # 4 s more, had it finished them all
     finally:
         os.kill(other, signal.SIGKILL)
         os.waitpid(other, 0)
@@ -234,18 +232,20 @@ def test_another_child_does_not_have_workers_finish_what_they_were_asked_for():
 class Slowly(Sleeping):
     def __init__(self, seconds):
         super().__init__(None, seconds)
+        self.done = multiprocessing.RawValue("i", 0)
 
     def __call__(self, i):
         time.sleep(self.seconds)
+        self.done.value += 1
 
 
 def test_a_validation_loader_that_lives_on_does_not_hold_up_the_end_of_workers():
     batches = iter(DataLoader(peaceful(), 2, num_workers=2))
+    workers = [worker.process for worker in batches.pool.workers]
     validation = data.DataLoader(peaceful(), num_workers=1, persistent_workers=True)
     assert len(list(validation)) == 20
-    begin = time.monotonic()
     assert numbers_of(batches) == list(range(20))
-    assert time.monotonic() - begin < GRACE / 2
+    assert [worker.exitcode for worker in workers] == [0, 0]              # none was killed
     del validation
 
 
@@ -275,6 +275,7 @@ def in_a_program(code, *arguments):
     """What a program prints that begins with the usual imports; it may set what it likes."""
     begin = """
 import gc, os, signal, sys, threading, time
+import mini_loader_pool
 from mini_loader import DataLoader
 from oracles.loader_datasets import *
 def numbers(**arguments):
@@ -282,7 +283,7 @@ def numbers(**arguments):
     return [i for batch in DataLoader(batch_size=2, **arguments) for i in batch.tolist()]
 """
     done = subprocess.run([sys.executable, "-c", begin + code, *map(str, arguments)], text=True,
-                          capture_output=True, cwd=ROOT, check=False, timeout=200,
+                          capture_output=True, cwd=ROOT, check=False, timeout=1200,
                           env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{CODE}"})
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return done.stdout
@@ -304,9 +305,9 @@ threading.Thread(target=take, daemon=True).start()
 def test_workers_end_though_somebody_else_takes_their_exit_codes(elsewhere):
     assert in_a_program(f"""
 {elsewhere}
-begin = time.monotonic()
-print(numbers(dataset=range(12)) == [*range(12)], time.monotonic() - begin < 4)
-""") == "True True\n"
+mini_loader_pool.GRACE = 3600       # to wait for what never comes would take this long
+print(numbers(dataset=range(12)) == [*range(12)])
+""") == "True\n"
 
 
 @pytest.mark.parametrize("elsewhere", [IGNORED, TAKEN])
@@ -327,11 +328,9 @@ def test_such_a_death_shows_though_a_child_of_the_worker_holds_its_pipe(tmp_path
     try:
         assert in_a_program(f"""
 {IGNORED}
-begin = time.monotonic()
-print(numbers(dataset=At(KillingBesideAChild(5, sys.argv[1]))) == [*range(20)],
-      time.monotonic() - begin < 20)
+print(numbers(dataset=At(KillingBesideAChild(5, sys.argv[1]))) == [*range(20)])
 os._exit(0)
-""", tmp_path / "deaths") == "True True\n"
+""", tmp_path / "deaths") == "True\n"
     finally:
         os.kill(int((tmp_path / "deaths.child").read_text()), signal.SIGKILL)
 

@@ -21,9 +21,9 @@ pytestmark = [
 ]
 GOES_ON = ["to_the_end", "early_exit", "deleted", "persistent", "error_in_a_sample",
            "error_in_the_loop", "timed_out"]
-HANG = 300                      # seconds, where a program of these tests takes a few
+HANG = 1200                     # seconds, where a program of these tests takes a few
 SHARED = Path("/dev/shm")
-PATIENCE = 100.0                # seconds; a spawned worker imports torch before it looks
+PATIENCE = 600.0                # seconds; a spawned worker imports torch before it looks
 OF_PYTHON = "pymp-"             # folder of a fork server's socket, left if the parent is killed
 
 
@@ -156,7 +156,7 @@ def test_this_check_sees_a_process_and_a_file_that_stay(tmp_path):
     program = Program("exit_amid", "fork", tmp_path)
     program.process.communicate(timeout=HANG)
     key, value = program.mark.split("=")
-    left = subprocess.Popen(["sleep", "60"], env={**os.environ, key: value})
+    left = subprocess.Popen(["sleep", "3600"], env={**os.environ, key: value})
     try:
         deadline = time.monotonic() + PATIENCE  # its environment shows a moment after its start
         while not program.living() and time.monotonic() < deadline:

@@ -11,6 +11,7 @@ import torch
 from torch.utils import data
 
 import mini_loader
+import mini_loader_pool
 import mini_loader_slots
 from loader_data import Acting, Draws, Gated, Numbers, Stream
 from mini_loader import DataLoader
@@ -108,17 +109,17 @@ def test_stop_iteration_while_pinning_does_not_end_an_epoch_in_silence(accelerat
 def test_the_clock_of_a_timeout_begins_again_with_each_answer(kind):
     def wait(seconds):
         return lambda i: time.sleep(seconds) or i
-    acts = {0: wait(1.5)} | dict.fromkeys(range(1, 9), wait(0.3))
-    loader = kind(Acting(9, acts), None, num_workers=2, prefetch_factor=8, timeout=1)
+    acts = {0: wait(4)} | dict.fromkeys(range(1, 9), wait(0.9))
+    loader = kind(Acting(9, acts), None, num_workers=2, prefetch_factor=8, timeout=3)
     assert list(loader) == list(range(9))
 
 
 @BOTH
 def test_after_a_timeout_the_same_iterator_goes_on(kind):
     gated = Gated(8, behind=[3])
-    batches, got = iter(kind(gated, None, num_workers=1, timeout=1)), []
+    batches, got = iter(kind(gated, None, num_workers=1, timeout=3)), []
     got += itertools.islice(batches, 3)
-    with pytest.raises(RuntimeError, match="1 seconds"):
+    with pytest.raises(RuntimeError, match="3 seconds"):
         next(batches)
     gated.gate.set()
     assert got + list(batches) == list(range(8))
@@ -235,21 +236,49 @@ def test_a_stream_in_parts_is_none_though_each_ends_with_a_batch_that_is_not_ful
     assert (len(loader), len(list(loader))) == (3, 4)
 
 
-def test_waited_is_all_the_time_that_iter_and_next_take(accelerator, monkeypatch):
+class Passing:
+    """A clock that only moves when told; in a worker, a copy of it moves."""
+
+    def __init__(self):
+        self.now, self.collects = 0, 0
+
+    def perf_counter(self):
+        return self.now
+
+    def takes(self, seconds, call):
+        def moving(*arguments):
+            self.now += seconds
+            return call(*arguments)
+        return moving
+
+    def collecting(self, collect):
+        def moving(*arguments):
+            self.collects += 1
+            return self.takes(10, collect)(*arguments)
+        return moving
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_waited_is_all_the_time_that_iter_and_next_take(accelerator, monkeypatch, workers):
     accelerator("cuda")
-    monkeypatch.setattr(mini_loader, "pin_memory", lambda batch: time.sleep(0.05) or batch)
+    clock, pool = Passing(), mini_loader_pool.Pool
+    monkeypatch.setattr(mini_loader, "time", clock)
+    monkeypatch.setattr(mini_loader, "pin_memory", clock.takes(1, lambda batch: batch))
+    monkeypatch.setattr(pool, "collect", clock.collecting(pool.collect))
+    monkeypatch.setattr(pool, "begin", clock.takes(100, pool.begin))
 
     def bad(i):
-        time.sleep(0.1)
+        clock.now += 2
         raise KeyError(i)
-    for workers in (0, 1):
-        loader = DataLoader(Acting(8, {6: bad, 7: bad}), None, num_workers=workers,
-                            pin_memory=True)
-        begin = time.perf_counter()
-        assert outcomes(iter(loader))[6:] == [KeyError, KeyError]
-        seconds = time.perf_counter() - begin
-        assert loader.statistics.batches == 6
-        assert 6 * 0.05 < 0.9 * seconds < loader.statistics.waited <= seconds
+    loader = DataLoader(Acting(8, {6: bad, 7: bad}), None, num_workers=workers, pin_memory=True)
+    batches = iter(loader)
+    caller = clock.takes(1000, batches.__next__)        # what the caller does meanwhile
+    found = outcomes(iter(caller, object()))
+    assert found[6:] == [KeyError, KeyError]
+    assert loader.statistics.batches == 6
+    taken = 100 + 10 * clock.collects if workers else 2 * 2
+    assert loader.statistics.waited == 6 * 1 + taken
+    assert (clock.collects > 0) == bool(workers)
 
 
 # ---- randomness, as the docstring has it ---------------------------------------------------------

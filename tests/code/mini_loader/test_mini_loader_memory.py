@@ -129,7 +129,7 @@ def test_the_workers_of_another_loader_may_hold_a_batch(kind):
 
 def test_a_batch_stays_whole_in_children_that_two_threads_fork_at_once(monkeypatch):
     """Each thread is between its pipe and its fork when the other is."""
-    meet = threading.Barrier(2, timeout=60)
+    meet = threading.Barrier(2, timeout=600)
     before, forked = mini_loader_lending.connection.Pipe, []
 
     def pipe_and_wait(**arguments):

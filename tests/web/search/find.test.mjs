@@ -1,16 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Finder, takeTurns, withoutTail } from "../../../book/web/search/find.js";
+import { Library } from "../../../book/web/search/library.js";
 import { make } from "../../../book/web/search/make.js";
-import { pack, unpack } from "../../../book/web/search/packed.js";
 import { cleaned, parse } from "../../../book/web/search/query.js";
 import { merged } from "../../../book/web/search/reader.js";
 import { allowed } from "../../../book/web/search/typos.js";
-import { OPTIONS } from "../../../book/web/search/fields.js";
 
 const entry = (page, anchor, [zh, en], [textZh, textEn], more = {}) => ({
-  page, anchor, kind: "section", depth: anchor ? 2 : 1, title: { zh, en }, path: { zh: "", en: "" },
-  text: { zh: textZh, en: textEn }, code: [], errors: [], ...more });
+  page, anchor, kind: "section", depth: anchor ? 2 : 1, title: { zh, en }, text: { zh: textZh, en: textEn }, code: [], errors: [], ...more });
 const ENTRIES = [
   entry("hooks", "", ["钩子", "Hooks"], ["钩子在调用前后运行。钩子可以改结果。", "A hook runs before or after a call."]),
   entry("hooks", "silent", ["为什么有的钩子不响", "Why does a hook stay silent?"], ["直接调用 forward，钩子不运行。", "Calling forward directly skips it."]),
@@ -23,15 +21,17 @@ const ENTRIES = [
   entry("buffers", "card", ["buffer 会不会保存？", "Is a buffer saved?"], ["会，除非说了不要。", "Yes, unless told not to."], { kind: "card", depth: 4 }),
 ];
 const TERMS = [["stride", "步长", "步幅"], ["graph break", "图中断"], ["view", "视图"]];
-const made = JSON.parse(JSON.stringify(make({ entries: ENTRIES, terms: TERMS })));
-const find = (text, lang = /\p{Script=Han}/u.test(text) ? "zh" : "en") => new Finder(made[lang]).search(text);
-const names = (found) => found.map(({ page, anchor }) => `${page}#${anchor}`);
 
-test("the packed index is MiniSearch's own", () => {
-  const fields = OPTIONS.fields;
-  const again = pack(unpack(made.zh.index, fields).index ? { ...unpack(made.zh.index, fields) } : {});
-  assert.deepEqual(again, made.zh.index);
-});
+/** A finder over all of these entries, as a reader has it when every chapter has come. */
+async function finder(entries, terms, lang) {
+  const { first, chapters } = JSON.parse(JSON.stringify(make({ entries, terms })));
+  const library = new Library(first);
+  for (const [folder, files] of Object.entries(chapters)) library.addChapter(folder, lang, files.both, files[lang]);
+  return Finder.over(library, lang);
+}
+const whole = { zh: await finder(ENTRIES, TERMS, "zh"), en: await finder(ENTRIES, TERMS, "en") };
+const find = (text, lang = /\p{Script=Han}/u.test(text) ? "zh" : "en") => whole[lang].search(text);
+const names = (found) => found.map(({ page, anchor }) => `${page}#${anchor}`);
 
 test("one and two Chinese characters find the title that has them", () => {
   assert.equal(names(find("响"))[0], "hooks#silent");
@@ -84,7 +84,7 @@ test("a traceback that lost its line ends is cut down to its error too", () => {
 });
 
 test("of a very long text a part is looked at, of a long word nothing is guessed", () => {
-  const lexicon = { ...new Finder(made.zh).lexicon };
+  const lexicon = { ...whole.zh.lexicon };
   let asked = 0;
   lexicon.has = () => { asked += 1; return false; };
   parse("步长".repeat(20_000), lexicon);
@@ -95,29 +95,26 @@ test("of a very long text a part is looked at, of a long word nothing is guessed
   assert.ok(cleaned(long).text.length <= 2000);
 });
 
-test("a whole identifier comes before entries that have its parts in their titles", () => {
+test("a whole identifier comes before entries that have its parts in their titles", async () => {
   const some = [entry("a", "parts", ["zeros_ 之后", "zeros_ and grad"], ["归零。grad。", "After zero and grad."], { code: ["opt.zero_grad"] }),
     entry("b", "whole", ["何时清零", "When to clear"], ["调用 zero_grad。", "Call zero_grad() before, zero_grad() it is."])];
-  const finder = new Finder(JSON.parse(JSON.stringify(make({ entries: some, terms: [] }))).en);
-  assert.deepEqual(names(finder.search("zero_grad")), ["b#whole", "a#parts"]);
+  assert.deepEqual(names((await finder(some, [], "en")).search("zero_grad")), ["b#whole", "a#parts"]);
 });
 
-test("of one character, titles that begin or end with it come first", () => {
+test("of one character, titles that begin or end with it come first", async () => {
   const some = [["视图与复制", "Views"], ["计算图", "Graph"], ["看图说话", "Said"]].map((title, at) =>
-    entry(`p${at}`, "x", title, ["图。图。", "x"], { path: { zh: "图", en: "" } }));
-  const finder = new Finder(JSON.parse(JSON.stringify(make({ entries: some, terms: [] }))).zh);
-  assert.equal(finder.search("图")[0].title, "计算图");
+    entry(`p${at}`, "x", title, ["图。图。", "x"]));
+  assert.equal((await finder(some, [], "zh")).search("图")[0].title, "计算图");
 });
 
-test("shapes are found by readers who space them otherwise, name no letter or leave out the parentheses", () => {
+test("shapes are found by readers who space them otherwise, name no letter or leave out the parentheses", async () => {
   const some = [entry("draws", "", ["抽到 0 或 1", "A draw of 1"], ["x", "x"]),
     entry("stretch", "", ["广播", "Broadcasting"], ["形状是 (N, 1) 和 (N,)。", "The shapes (N, 1) and (N,)."])];
-  const index = JSON.parse(JSON.stringify(make({ entries: some, terms: [] })));
   for (const query of ["(N,1) and (N,)", "( N, 1 )(N,)", "(N,)", "N,1", "(32, 1) minus (32,)"]) {
-    assert.deepEqual(names(new Finder(index.en).search(query)), ["stretch#"], query);
+    assert.deepEqual(names((await finder(some, [], "en")).search(query)), ["stretch#"], query);
   }
-  assert.deepEqual(names(new Finder(index.zh).search("（N，1）和（N，）")), ["stretch#"]);
-  assert.deepEqual(names(new Finder(index.en).search("1")), []);
+  assert.deepEqual(names((await finder(some, [], "zh")).search("（N，1）和（N，）")), ["stretch#"]);
+  assert.deepEqual(names((await finder(some, [], "en")).search("1")), []);
 });
 
 test("what is far below the first is left out, but five stay", () => {
@@ -132,9 +129,10 @@ test("nonsense and stop words find nothing", () => {
   }
 });
 
-test("a card comes after the sections of the same words", () => {
-  const found = names(find("buffer"));
-  assert.ok(found.indexOf("buffers#") < found.indexOf("buffers#card"));
+test("a card comes after the section of the same words", async () => {
+  const same = (anchor, more) => entry("state", anchor, ["缓冲保存吗", "Is a buffer saved?"], ["会。", "Yes."], more);
+  const some = [entry("state", "", ["状态", "State"], ["x", "x"]), same("card", { kind: "card", depth: 4 }), same("section", {})];
+  assert.deepEqual(names((await finder(some, [], "en")).search("buffer saved")), ["state#section", "state#card"]);
 });
 
 test("no page takes the third place before others had a turn", () => {

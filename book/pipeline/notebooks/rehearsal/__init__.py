@@ -19,6 +19,7 @@ from pathlib import Path
 
 from book.pipeline.ground import digests
 from book.pipeline.ground.paths import ROOT
+from book.pipeline.notebooks.notebook import ENVIRONMENT
 
 NAME = "rehearsal"
 HERE = Path(__file__).parent
@@ -32,13 +33,13 @@ class CannotBuildError(Exception):
 
 
 def environment(folder: Path = ROOT / ".cache" / NAME) -> dict[str, str]:
-    """Variables for processes that shall have the device; it is built below `folder` if need be.
+    """Variables for processes of notebooks on the device; it is built below `folder` if need be.
 
     Raises CannotBuildError without a C++ compiler, or if it refuses the source.
     """
     site = build(folder)
     path = os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")]))
-    return {**os.environ, "BOOK_DEVICE": NAME, "PYTHONPATH": path}
+    return {**os.environ, **ENVIRONMENT, "BOOK_DEVICE": NAME, "PYTHONPATH": path}
 
 
 def build(folder: Path) -> Path:
