@@ -121,7 +121,9 @@ def test_a_step_that_is_seen_does_not_run_for_what_it_did_not_read(run, tmp_path
 
 
 def test_a_program_that_takes_no_notes_has_to_be_named(run):
-    shell = "import subprocess; open('in.txt'); subprocess.run(['sh', '-c', 'cat in.txt'])"
+    shell = ("import subprocess, shutil; open('in.txt')\n"
+             "for closes in (True, False):  # the second is started by posix_spawn\n"
+             "    subprocess.run([shutil.which('sh'), '-c', 'cat in.txt'], close_fds=closes)")
     time.sleep(0.1)
     unnamed, named = step("a", shell, seen=True), step("b", shell, seen=True, programs=("sh",))
     blind = step("c", "import subprocess, sys; open('in.txt'); "

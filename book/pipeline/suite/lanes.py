@@ -178,8 +178,10 @@ class Lanes:
         self.running.pop(result.step.name).join()
         time_taken = f", {result.seconds:.0f} s" if result.state in (PASSED, FAILED) else ""
         counted = f" ({told})" if (told := counts(result.output)) else ""
+        last = result.output.rpartition("\n")[2]
+        unsure = f"; {last}" if last.startswith("not remembered") else ""
         self.tell(f"[{len(self.results)}/{len(self.steps)}] {result.step.name}: {result.state}"
-                  f"{counted}{time_taken}")
+                  f"{counted}{time_taken}{unsure}")
 
 
 def _ask(process: subprocess.Popen) -> None:

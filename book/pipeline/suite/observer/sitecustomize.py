@@ -72,7 +72,8 @@ class Notes:
                 self.path("l", "." if arguments[0] is None else arguments[0])
         elif event == "subprocess.Popen":
             self.program(*arguments)
-        elif event in ("os.system", "os.exec", "os.posix_spawn"):
+        elif event in ("os.system", "os.exec", "os.posix_spawn") \
+                and not sys._getframe(1).f_code.co_filename.endswith("subprocess.py"):  # told above
             self.line(f"p {event}")
 
     @staticmethod
