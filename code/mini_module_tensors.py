@@ -27,6 +27,21 @@ class Parameter(torch.Tensor):
             memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
         return memo[id(self)]
 
+    def __reduce_ex__(self, protocol):
+        """Pickled like a Tensor it would come back as the result of an operation: no leaf, so that
+        no gradient would ever reach it."""
+        return rebuilt, (type(self), self.data, self.requires_grad, vars(self))
+
+
+def rebuilt(kind, data, requires_grad, attributes):
+    """A parameter as pickle, copy.copy and torch.save left it; its gradient is not kept."""
+    param = kind(data, requires_grad)
+    vars(param).update(attributes)
+    return param
+
+
+torch.serialization.add_safe_globals([Parameter, rebuilt])     # torch.load(…, weights_only=True)
+
 
 def Buffer(data, *, persistent=True):
     """A plain tensor with the mark of a buffer; it shares the storage of `data`.
