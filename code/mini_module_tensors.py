@@ -2,6 +2,8 @@
 
 This file knows no Module.
 """
+import warnings
+
 import torch
 
 # --- 1. Two marks --------------------------------------------------------------------------------
@@ -66,6 +68,9 @@ def conversion(*args, **kwargs):
     if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
         raise TypeError("nn.Module.to only accepts floating point or complex "
                         f"dtypes, but got desired dtype={dtype}")
+    if dtype is not None and dtype.is_complex:
+        warnings.warn("Complex modules are a new feature under active development whose design "
+                      "may change", stacklevel=3)                        # who calls `to`
 
     def convert(t):
         cast = dtype if t.is_floating_point() or t.is_complex() else None
