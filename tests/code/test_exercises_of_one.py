@@ -336,6 +336,7 @@ def test_the_files_work_alone_in_a_folder(loader, tmp_path):
     folder = write_files(loader.list, tmp_path)
     assert set(faded.files(loader.list)) == {
         "mini_loader.py", "mini_loader_arguments.py", "mini_loader_fetch.py",
+        "mini_loader_errors.py",
         "mini_loader_worker.py", "mini_loader_pool.py", "mini_loader_slots.py",
         "mini_loader_lending.py", "check_loader.py", "mini_loader_blanks.py",
         "mini_loader_fetch_blanks.py",
