@@ -32,7 +32,7 @@ def items_of(key):
 
 
 def plain(item):
-    """A list as a tensor; a tensor without dimensions, and what has `__index__`, as an int or bool."""
+    """A list as a tensor; a tensor without dimensions as an int or a bool, `__index__` too."""
     if isinstance(item, Sequence):
         item = tensor_of(item)
     if isinstance(item, torch.Tensor):

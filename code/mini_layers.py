@@ -3,7 +3,10 @@
 Read it from top to bottom: linear and embedding, dropout, the norms, convolution, softmax and the
 losses. Attention is in mini_layers_attention.py, and what is refused in mini_layers_checks.py. For
 finite numbers of a floating dtype, each has the results and gradients of the function of the same
-name in torch.nn.functional, up to rounding, and its main arguments. It needs torch.
+name in torch.nn.functional, up to rounding, and its main arguments.
+
+Left out: groups and padding in words of a convolution, probabilities as targets, logits of no
+classes, a bias of two dimensions, a loss of mixed dtypes. It needs torch.
 """
 from operator import index
 

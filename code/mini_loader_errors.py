@@ -30,14 +30,15 @@ class Failure:
     def of(cls, error, where):
         told = "".join(traceback.format_exception(error))
         group = isinstance(error, BaseExceptionGroup)
-        return cls(sendable(type(error)), f"Caught {type(error).__name__} {where}.\nOriginal {told}",
-                   tuple(cls.of(part, where) for part in error.exceptions) if group else ())
+        text = f"Caught {type(error).__name__} {where}.\nOriginal {told}"
+        return cls(sendable(type(error)), text, 
+            cls.of(part, where) for part in error.exceptions) if group else ())
 
     def reraise(self):
         raise self.exception()
 
     def exception(self):
-        """An exception of `kind`, or where none can be made of a text, a plain one; it tells all."""
+        """An exception of `kind`, or if none can be made of a text, a plain one; it tells all."""
         general = ExceptionGroup if self.parts else RuntimeError
         given = [part.exception() for part in self.parts]
         arguments = (Words(self.text), *([given] if given else []))

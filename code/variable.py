@@ -175,7 +175,7 @@ class Variable:
 
 
 def attach(hooks, hook):
-    """Add a hook. What is returned removes this registration of it alone, and again does nothing."""
+    """Add a hook. What is returned removes this registration alone, and again does nothing."""
     own = partial(hook)                                        # equal to itself and nothing else
 
     def remove():

@@ -139,7 +139,8 @@ ITEMS = (At(0), At(-1), At(7), numpy.int8(1), 0, 5, -6, None, ..., True, False, 
          slice(None), [At(0), At(1)], [0, 1], [True, False], "0", "", ["0"], [["0"], ["1"]], b"0",
          1.0, [1.0], [1.5], 1j, [1j], Rounds(), [Rounds()], object(), {0}, {}, range(2), [None],
          [slice(1)], [[0, 1]], [[0], "a"], [[0], [0, 1]], slice("a"), slice(1.0), slice(0, 2, 0),
-         torch.tensor([1, 0], dtype=torch.uint8), torch.tensor([0.0]), torch.tensor(1j), bytearray(1))
+         torch.tensor([1, 0], dtype=torch.uint8), torch.tensor([0.0]), torch.tensor(1j),
+         bytearray(1))
 ODD_KEYS = [*ITEMS, *((item,) for item in ITEMS), *((0, item) for item in ITEMS),
             *((item, 0) for item in ITEMS), *((None, item) for item in ITEMS),
             *((True, 0, item) for item in ITEMS), *((..., item) for item in ITEMS)]
@@ -165,7 +166,8 @@ def test_any_item_is_taken_or_refused_and_warned_of_as_in_torch(way, shape):
     for key in ODD_KEYS:
         x = torch.arange(torch.Size(shape).numel()).view(shape)
         if way == "read":
-            found, wanted = outcome(mini_index.index, x, key), outcome(lambda x, key: x[key], x, key)
+            found, wanted = (outcome(read, x, key)
+                             for read in (mini_index.index, lambda x, key: x[key]))
         else:
             found, wanted = (outcome(write, x.clone(), key, 7)
                              for write in (mini_index.index_put, written_by_torch))

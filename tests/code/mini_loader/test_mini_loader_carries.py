@@ -177,8 +177,8 @@ def raised(dataset):
 def test_an_error_of_any_class_arrives_with_its_class_and_its_traceback(name):
     thrown = ERRORS[name]()
     error, shown = raised(Broken(name))
-    assert type(error) is (RuntimeError if name in CHANGED else ExceptionGroup if name == "odd group"
-                           else type(thrown))
+    kind = ExceptionGroup if name == "odd group" else type(thrown)
+    assert type(error) is (RuntimeError if name in CHANGED else kind)
     assert type(thrown).__name__ in shown
     assert "raise ERRORS[self.name]()" in shown          # the line that raised it
     assert "at index 0 of the dataset" in shown
@@ -301,9 +301,12 @@ def killed(by):
 
 
 @pytest.mark.parametrize(("act", "said", "unsaid"), [
-    (closes_and_lingers, "killed here", "SIGKILL"), (killed(signal.SIGKILL), "killed by SIGKILL", "here"),
-    (killed(signal.SIGTERM), "killed by SIGTERM", "here"), (lambda i: os._exit(3), "exit code 3", "kill"),
-    (lambda i: sys.exit(4), "exit code 4", "kill")], ids=["lingers", "KILL", "TERM", "exit", "raise"])
+    (closes_and_lingers, "killed here", "SIGKILL"),
+    (killed(signal.SIGKILL), "killed by SIGKILL", "here"),
+    (killed(signal.SIGTERM), "killed by SIGTERM", "here"),
+    (lambda i: os._exit(3), "exit code 3", "kill"),
+    (lambda i: sys.exit(4), "exit code 4", "kill")],
+    ids=["lingers", "KILL", "TERM", "exit", "raise"])
 def test_the_loader_does_not_report_its_own_kill_as_another_s(act, said, unsaid):
     error, _ = raised(Acting(1, {0: act}))
     assert type(error) is RuntimeError

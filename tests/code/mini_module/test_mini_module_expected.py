@@ -195,13 +195,15 @@ def named_relus(side, kind, count=3):
 
 
 CONTAINER = {
-    "pop -1": lambda c, s: c.pop(-1), "pop 0": lambda c, s: c.pop(0), "pop 5": lambda c, s: c.pop(5),
+    "pop -1": lambda c, s: c.pop(-1), "pop 0": lambda c, s: c.pop(0),
+    "pop 5": lambda c, s: c.pop(5),
     "pop slice": lambda c, s: c.pop(slice(1, None)), "get index": lambda c, s: c[Three()],
     "set index": lambda c, s: c.__setitem__(Three(), s.Dropout()),
     "del index": lambda c, s: c.__delitem__(Three()), "get float": lambda c, s: c[1.0],
     "get text": lambda c, s: c["0"],
-    "add": lambda c, s: c + c, "add other": lambda c, s: c + [s.Dropout()],
-    "add number": lambda c, s: c + 3, "iadd": lambda c, s: c.__iadd__(named_relus(s, "Sequential")),
+    "add": lambda c, s: c + c, "add other": lambda c, s: c + [s.Dropout()],  # noqa: RUF005
+    "add number": lambda c, s: c + 3,
+    "iadd": lambda c, s: c.__iadd__(named_relus(s, "Sequential")),
     "iadd list": lambda c, s: c.__iadd__([s.Dropout()]), "iadd 3": lambda c, s: c.__iadd__(3),
     "extend list": lambda c, s: c.extend([s.Dropout()]), "extend 3": lambda c, s: c.extend(3),
     "extend self": lambda c, s: c.extend(c), "extend wrong": lambda c, s: c.extend([3]),
