@@ -29,10 +29,9 @@ class Failure:
     @classmethod
     def of(cls, error, where):
         told = "".join(traceback.format_exception(error))
-        group = isinstance(error, BaseExceptionGroup)
+        parts = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
         text = f"Caught {type(error).__name__} {where}.\nOriginal {told}"
-        return cls(sendable(type(error)), text, 
-            cls.of(part, where) for part in error.exceptions) if group else ())
+        return cls(sendable(type(error)), text, tuple(cls.of(part, where) for part in parts))
 
     def reraise(self):
         raise self.exception()
