@@ -1,7 +1,7 @@
 """How a joint graph is cut into forward and backward, and why: read from torch's own partitioners.
 
     from inside.compile.observe.partition import MIN_CUT, partitioned
-    cut = partitioned(f, x, w)      # as Inductor would cut it; default_partition is the other way
+    cut = partitioned(f, x, w)      # by Inductor's partition function, after its decompositions
     cut.saved                       # {name of a result: bytes}, apart from f's inputs
     cut.recomputed                  # operations that are in both graphs
     cut.values["mm"].capacity       # what it would cost to save that result
@@ -9,6 +9,9 @@
 Nothing is compiled to machine code: both graphs run as they are. The numbers of the cut are those
 of the network that the partitioner hands to `networkx.minimum_cut`; with `default_partition` there
 is none. Views are counted as the tensor whose memory they show.
+
+Inductor also rewrites the joint graph before it cuts, for example attention into one operator
+(`torch._inductor.compile_fx.partition_fn`). That is left out here, so there it may save less.
 """
 
 from __future__ import annotations
