@@ -85,6 +85,7 @@ class _Manager(trees.CUDAGraphTreeManager):
         self.roots = defaultdict(list)
         self.warmed_up_functions, self.warned_functions = set(), set()
         self.non_cudagraph_managed_mutation_hint = defaultdict(dict)
+        self.skip_cudagraph = defaultdict(dict)                # from torch 2.15 on
         self.num_rerecord = defaultdict(lambda: defaultdict(int))
         self.running_forwards_with_pending_backwards = False
         self.has_live_user_visible_output_cloning = False      # from torch 2.14 on

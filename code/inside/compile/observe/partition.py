@@ -24,10 +24,13 @@ from unittest import mock
 import networkx
 import torch
 from torch._dynamo.backends.common import aot_autograd
+from torch._functorch import partitioners
 from torch._functorch.aot_autograd import make_boxed_func
 from torch._functorch.partitioners import min_cut_rematerialization_partition as MIN_CUT
 from torch._inductor.decomposition import select_decomp_table
 
+# Where torch looks the algorithm up: its own one from torch 2.15 on.
+CUTS = partitioners if hasattr(partitioners, "minimum_cut") else networkx
 NEVER = 10**9  # the partitioner's distance to backward where no path leads there
 VIEWS = ("alias", "detach", "t", "permute", "transpose", "view", "unsqueeze", "squeeze", "expand")
 
@@ -71,13 +74,13 @@ class Partitioned:
         return self.compiled(*args)
 
     def _cut(self, joint: torch.fx.GraphModule, inputs: Any, **options: Any) -> tuple:
-        networks, minimum_cut = [], networkx.minimum_cut
+        networks, minimum_cut = [], CUTS.minimum_cut
 
         def keep(network: networkx.DiGraph, *args: Any, **more: Any) -> tuple:
             networks.append(network.copy())
             return minimum_cut(network, *args, **more)
 
-        with mock.patch.object(networkx, "minimum_cut", keep):
+        with mock.patch.object(CUTS, "minimum_cut", keep):
             forward, backward = self.partition(joint, inputs, **options)
         self.graphs.append((forward, backward))
         self.saved |= {self.called(each): nbytes(each)
