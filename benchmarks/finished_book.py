@@ -31,6 +31,7 @@ from book.pipeline import sync
 from book.pipeline.cards import book as cards
 from book.pipeline.cards import results
 from book.pipeline.ground.paths import CHAPTERS, NPM, ROOT, is_section
+from book.pipeline.new import FRONT_MATTER
 from book.pipeline.notebooks import notebook as nb
 from book.pipeline.reading import check as gate
 
@@ -46,17 +47,6 @@ MADE = re.compile(r"^made-\d+-(.*)-\d[bc]?$")  # a card that is made, and the on
 HELPER = re.compile(r"\bcheck_[a-z_]+\b")  # a file of the chapter
 USES_DEVICE = "from inside import use_device; use_device()"
 PAIR_TEXT = '+++ {{"lang": "zh"}}\n\n{}\n\n+++ {{"lang": "en"}}\n\n{}\n\n'
-HEAD = """---
-jupytext:
-  text_representation:
-    extension: .md
-    format_name: myst
-kernelspec:
-  display_name: Python 3
-  name: python3
----
-
-"""
 
 
 class Made(NamedTuple):
@@ -144,7 +134,7 @@ def opening(chapter: str, made: Sequence[Made]) -> str:
     zh = "\n".join(f"- 说出这一节讲了什么。[{title}]({name}.ipynb)" for name, title, _ in names)
     en = "\n".join(f"- Say what the section is about. [{title}]({name}.ipynb)"
                    for name, _, title in names)
-    return (f"{HEAD}# 第 {number} 章的样子 · A chapter like {number}\n\n"
+    return (f"{FRONT_MATTER}---\n\n# 第 {number} 章的样子 · A chapter like {number}\n\n"
             + PAIR_TEXT.format("这一章用来量时间。", "This chapter is there to be timed.")
             + f"```{{code-cell}} python\n:tags: [setup]\n{setup}\n{USES_DEVICE}\n```\n\n"
             + "## 学完本章，你能…… · You can now\n\n" + PAIR_TEXT.format(zh, en)

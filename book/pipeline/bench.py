@@ -1,7 +1,7 @@
 """Measure what the book prints about itself; `records.BENCHES` says what there is.
 
     python -m book.pipeline.bench                     run every script of benchmarks/, one by one
-    python -m book.pipeline.bench --only pages loader these alone
+    python -m book.pipeline.bench --only pages loader these alone, each by its script or its record
     python -m book.pipeline.bench --record            and store the results
     python -m book.pipeline.bench --stale             renew the records that are not current
     python -m book.pipeline.bench --list              only say what there is and how long it takes
@@ -113,6 +113,14 @@ def renew_all(benches: Sequence[str]) -> int:
     return int(bool(failed))
 
 
+def script_of(name: str) -> str:
+    """The script of that name, or the one that writes the record of that name; else ValueError."""
+    for bench, told in records.BENCHES.items():
+        if name == bench or name in told.records:
+            return bench
+    raise ValueError(f"bench: ONLY={name} is none of: {' '.join(records.BENCHES)}")
+
+
 def section(title: str, lines: Sequence[str]) -> list[str]:
     """A part of the summary."""
     return [f"\nbench: {title}: {len(lines)}", *(f"  {line}" for line in lines)]
@@ -125,14 +133,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--stale", action="store_true", help="renew the records not current")
     parser.add_argument("--list", action="store_true", help="say how long each takes, run none")
     chosen = parser.parse_args(arguments)
-    if unknown := [name for name in chosen.only if name not in records.BENCHES]:
-        sys.exit(f"bench: ONLY={' '.join(unknown)} is none of: {' '.join(records.BENCHES)}")
+    try:
+        benches = list(dict.fromkeys(map(script_of, chosen.only)))
+    except ValueError as error:
+        sys.exit(str(error))
     if chosen.list:
-        print(*listing(chosen.only), *section("not renewed here", elsewhere()), sep="\n")
+        print(*listing(benches), *section("not renewed here", elsewhere()), sep="\n")
         return 0
     if chosen.stale:
-        return renew_all(chosen.only)
-    failed = [name for name in chosen.only if run(name, chosen.record)]
+        return renew_all(benches)
+    failed = [name for name in benches if run(name, chosen.record)]
     print(*section("failed", failed), sep="\n")
     return int(bool(failed))
 

@@ -30,7 +30,7 @@ CAN_DO = re.compile(r"^## .* · You can now$", re.M)
 NO_TEXT = {"zh": "待写。", "en": "To be written."}
 TITLE = "待写"  # the Chinese half of a title, until somebody thinks of one
 
-HEAD = """---
+FRONT_MATTER = """---
 jupytext:
   text_representation:
     extension: .md
@@ -38,7 +38,8 @@ jupytext:
 kernelspec:
   display_name: Python 3
   name: python3
-{own}draft: true
+"""
+HEAD = FRONT_MATTER + """{own}draft: true
 ---
 
 # {zh} · {en}

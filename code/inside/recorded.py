@@ -27,7 +27,7 @@ def recorded(name, *tables):
     if not file.is_file():
         raise FileNotFoundError(f"benchmarks/results/{name}.json is missing; use `inside` from a "
                                 f"clone of the book, or record it: make bench "
-                                f"ONLY={name.replace('-', '_')} RECORD=1")
+                                f"ONLY={name} RECORD=1")
     result = json.loads(file.read_text(encoding="utf-8"))
     for table in tables:
         if table not in result["tables"]:

@@ -120,6 +120,24 @@ def test_what_was_expected_is_labelled(tensor, tmp_path, capsys):
             "expected stride (0, 2); found (1, 2)\n") in told
 
 
+def test_mini_tensors_files_work_alone_in_a_folder(tensor, tmp_path):
+    folder = write_files(tensor.list, tmp_path)
+    (folder / "torch.py").write_text("raise ImportError\n")  # a machine without torch
+    assert set(faded.files(tensor.list)) == {
+        "mini_tensor.py", "mini_tensor_layout.py", "check_mini_tensor.py",
+        "mini_tensor_blanks.py", "mini_tensor_layout_blanks.py", "mini_tensor_from_tests.py",
+        "mini_tensor_layout_from_tests.py"}
+    for name in ("mini_tensor_blanks.py", "mini_tensor_from_tests.py", "mini_tensor.py"):
+        done = run(folder / name)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.splitlines() == [
+            "mini_tensor；下一步 · next: python3 check_mini_tensor.py"]
+    told = run(folder / "check_mini_tensor.py").stdout.splitlines()
+    assert told[0].endswith("stored numbers (torch is not installed)")
+    assert [line for line in told if "waits" in line] == [
+        "  先等 · waits   result_strides: needs contiguous_strides, broadcast_strides first"]
+
+
 def links(element):
     return [link.get_text() for link in element.select("a[download]")]
 

@@ -231,6 +231,14 @@ def test_a_forked_process_does_not_go_on_with_the_notebook(run, tmp_path):
     assert ran.read_text("utf-8") == "x\n"
 
 
+def test_nothing_is_executed_after_the_time(run, tmp_path):
+    touched = tmp_path / "touched"
+    result = run(code(f"open({str(touched)!r}, 'w');"), seconds=-1)
+    assert result.failed == [
+        runner.Finding("section.ipynb", "was not begun when the time was over")]
+    assert not touched.exists()
+
+
 @pytest.mark.slow
 def test_a_stuck_notebook_ends_with_the_time_and_with_its_children(run, tmp_path):
     beat = tmp_path / "beat"

@@ -109,6 +109,11 @@ def test_how_long_each_takes_is_listed_with_the_long_ones_pointed_out(results, r
     assert ran == []
 
 
+def test_a_script_may_be_named_by_a_record_that_it_writes(results, ran):
+    assert bench.main(["--record", "--only", "two", "twins", "old"]) == 1
+    assert ran == ["twins", "old"]
+
+
 def test_a_name_that_is_no_script_is_refused_in_a_line(results):
     with pytest.raises(SystemExit, match=r"^bench: ONLY=tables is none of: fresh twins old gpu$"):
         bench.main(["--only", "tables"])

@@ -6,9 +6,11 @@ import re
 import pytest
 import tinycss2
 
-from book.pipeline.ground.paths import ROOT, WEB, widgets
+from book.pipeline.ground.paths import WEB, widgets
 from inside.widgets.web_module import joined_module
 from oracles.web.javascript import run_node
+
+pytestmark = pytest.mark.programs("book/web/**/*", "tests/web/**/*", "package-lock.json")
 
 WIDGETS = widgets()
 SHARED = [*sorted(WEB.glob("widget/*.js")), *sorted(WEB.glob("common/*.js")),
@@ -95,13 +97,3 @@ def test_what_is_planted_in_a_style_is_found():
     assert classes(".widget { &.gs-new:hover { top: .5rem; } }") == {"widget", "gs-new"}
     planted = "toy-a p, .bare { b { top: 0 } } @media print { i { top: 0 } }"
     assert list(rules(planted)) == ["toy-a p", ".bare", "i"]
-
-
-def test_a_text_in_both_languages_is_written_by_few_functions():
-    """One for the pages, one for notebooks, which go without the book, one for scripts."""
-    files = [file for folder in (ROOT / "book", ROOT / "code") for suffix in ("py", "js")
-             for file in folder.rglob(f"*.{suffix}")]
-    assert {str(file.relative_to(ROOT)) for file in files
-            if re.search(r'class="lang-(?:zh|\{)', file.read_text(encoding="utf-8"))} == {
-        "book/extension/bilingual.py", "code/inside/bilingual.py", "book/web/common/bilingual.js",
-        "book/extension/glossary.py"}  # a definition, which has a class of its own

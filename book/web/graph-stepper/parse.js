@@ -2,11 +2,12 @@
 //   a = 2; b = -3; c = (a * b + a).tanh(); c * exp(b) ** 2
 // Every number is a float. A name that gets a number is a leaf; one that gets an expression labels
 // its node. The last statement is the root.
+import { tokensOf } from "../widget/tokens.js";
 import { LIMIT, NAMED, Scalar, binary, nodesBelow, unary } from "./scalar.js";
 
 const LENGTH = 400; // characters: brackets cannot nest deep enough to exhaust the stack
 const NUMBERS = { inf: Infinity, nan: NaN };
-const TOKEN = /\s*?(?:(\n)|((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|(\*\*|[^\s\w]))/uy;
+const TOKEN = /\s*?(?:(?<line>\n)|(?<digits>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?<name>[A-Za-z_]\w*)|\*\*|[^\s\w])/guy;
 const SIGNS = { "×": "*", "·": "*", "÷": "/", "−": "-", "–": "-", "。": ".", "　": " " };
 
 /** Thrown where a text cannot be read; `reason` is {code, …}. */
@@ -22,24 +23,9 @@ const plain = (text) => text
   .replace(/[\uff01-\uff5e]/g, (c) => String.fromCharCode(c.charCodeAt() - 0xfee0))
   .replace(/[×·÷−–。\u3000]/g, (c) => SIGNS[c]);
 
-/** A new line ends a statement, except between brackets. */
-function tokensOf(text) {
-  const found = [];
-  let depth = 0;
-  TOKEN.lastIndex = 0;
-  for (let m; (m = TOKEN.exec(text)); ) {
-    const [, line, digits, name, sign] = m, token = line ?? digits ?? name ?? sign;
-    const at = TOKEN.lastIndex - token.length;
-    depth += "([".includes(token) - ")]".includes(token);
-    if (!line) found.push({ text: token, at, digits, name });
-    else if (depth <= 0) found.push({ text: ";", at, line });
-  }
-  return found;
-}
-
 class Reader {
   constructor(text) {
-    this.tokens = tokensOf(text);
+    this.tokens = tokensOf(text, TOKEN);
     this.next = 0;
     this.names = new Map();
   }

@@ -2,8 +2,10 @@
 //   a = Linear(4, 4); Sequential(a, nn.ReLU(), a)
 // A layer is {type, args, named} or, for Sequential, {type, modules}; a name stands for the very
 // same object. code/inside/widgets/typed_model.py reads the same text for torch.
+import { tokensOf } from "../widget/tokens.js";
+
 const LENGTH = 600; // characters: brackets cannot nest deep enough to exhaust the stack
-const TOKEN = /\s*?(?:(\n)|(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)|([A-Za-z_]\w*)|([^\s\w]))/uy;
+const TOKEN = /\s*?(?:(?<line>\n)|(?<digits>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)|(?<name>[A-Za-z_]\w*)|[^\s\w])/guy;
 const SIGNS = { "。": ".", "、": ",", "【": "(", "】": ")", "−": "-", "×": "x" };
 const UNCALLED = ["ModuleList", "ModuleDict"]; // they hold modules and have no forward
 const VALUES = { True: true, False: false, None: null };
@@ -29,24 +31,9 @@ export function shapeOf(text) {
     ? bare.match(/\d+/g).map(Number) : null;
 }
 
-/** A new line ends a statement, except between brackets. */
-function tokensIn(text) {
-  const found = [];
-  let depth = 0;
-  TOKEN.lastIndex = 0;
-  for (let m; (m = TOKEN.exec(text)); ) {
-    const [, line, digits, name, sign] = m, token = line ?? digits ?? name ?? sign;
-    depth += "([".includes(token) - ")]".includes(token);
-    const at = TOKEN.lastIndex - token.length;
-    if (!line) found.push({ text: token, at, digits, name });
-    else if (depth <= 0) found.push({ text: ";", at, line });
-  }
-  return found;
-}
-
 class LayerReader {
   constructor(text) {
-    this.tokens = tokensIn(text);
+    this.tokens = tokensOf(text, TOKEN);
     this.next = 0;
     this.names = new Map();
   }

@@ -1,10 +1,11 @@
 // A chain as one writes it in Python, read without evaluating anything:
 //   x.view(3, 4).t()[1:, ::2]   with or without `x`, `t =` or `torch.arange(12)` in front.
 // A value is a number, an array, null for None or ELLIPSIS; a slice is {start, stop, step}.
+import { tokensOf } from "../widget/tokens.js";
 import { halfWidth } from "./text.js";
 
 export const ELLIPSIS = "...";
-const TOKEN = /\s*(?:(\d+)|([A-Za-z_]\w*)|(\.{3}|[^\s\w]))/y;
+const TOKEN = /\s*(?:(?<digits>\d+)|(?<name>[A-Za-z_]\w*)|\.{3}|[^\s\w])/gy;
 
 /** Thrown where a chain cannot be read or torch refuses a step; `reason` is {code, …}. */
 export class Refusal extends Error {
@@ -16,20 +17,9 @@ export class Refusal extends Error {
 
 export const refuse = (code, more) => { throw new Refusal(code, more); };
 
-function tokens(text) {
-  const found = [];
-  TOKEN.lastIndex = 0;
-  for (let m; (m = TOKEN.exec(text)); ) {
-    const [, digits, name, sign] = m;
-    const token = digits ?? name ?? sign;
-    found.push({ text: token, at: TOKEN.lastIndex - token.length, digits, name });
-  }
-  return found;
-}
-
 class Parser {
   constructor(text) {
-    this.tokens = tokens(text);
+    this.tokens = tokensOf(text, TOKEN);
     this.next = 0;
   }
 

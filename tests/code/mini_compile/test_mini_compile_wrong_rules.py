@@ -108,9 +108,12 @@ def first_found(graphs):
     for a, b in zip(found, with_nan(x), strict=True):
         if not torch.equal(a.isnan(), b.isnan()):
             return "NaN"
-    for at in range(0, graphs, 80):
-        if wrong := Survey(range(at, at + 80), each=80).wrong:
+    at, each = 0, 10                                 # most wrong rules show soon
+    while at < graphs:
+        each = min(each, graphs - at)
+        if wrong := Survey(range(at, at + each), each=each).wrong:
             return wrong[0]
+        at, each = at + each, 2 * each
     return None
 
 
