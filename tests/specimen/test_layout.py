@@ -164,3 +164,59 @@ def test_print_opens_what_is_folded_shows_outputs_and_hides_forms(page_of):
     outputs = page.locator("predict-cell pre").all()
     assert len(outputs) == 2
     assert all(output.is_visible() for output in outputs)
+
+
+# Columns of code that each box of code could show without scrolling, by where it stands.
+COLUMNS = """() => [...document.querySelectorAll("article pre")].filter((pre) => pre.checkVisibility())
+  .map((pre) => {
+    const { font, paddingLeft, paddingRight } = getComputedStyle(pre);
+    const ink = document.createElement("canvas").getContext("2d");
+    ink.font = font;
+    const room = pre.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+    return [Math.floor(room / ink.measureText("m").width), pre.textContent.slice(0, 40)];
+  })"""
+
+
+@pytest.mark.parametrize("lang", MODES)
+@pytest.mark.parametrize("name", ["section", "torch graph"])
+def test_80_columns_of_code_are_read_without_scrolling_on_a_desk(page_of, open_all, lang, name):
+    page = page_of(name, lang=lang, viewport={"width": 1024, "height": 800})
+    open_all(page)
+    for width in (1024, 1100, 1247, 1248, 1280, 1440, 1920):
+        page.set_viewport_size({"width": width, "height": 800})
+        found = page.evaluate(COLUMNS)
+        assert found
+        assert [one for one in found if one[0] < 80] == [], width
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_80_columns_of_a_card_with_code_are_read_without_scrolling_in_the_drill(page_of):
+    page = page_of("drill", lang="en", viewport={"width": 1024, "height": 800})
+    page.locator("card-drill button.drill-primary").wait_for()
+    page.evaluate("""() => { const card = document.createElement("div");
+      card.className = "drill-card";
+      card.innerHTML = '<div class="highlight"><pre>x</pre></div>';
+      document.querySelector("card-drill").append(card); }""")
+    assert [one for one in page.evaluate(COLUMNS) if one[0] < 80] == []
+
+
+@pytest.mark.parametrize("lang", ["zh", "en"])
+def test_code_begins_where_the_text_does(page_of, lang):
+    page = page_of("section", lang=lang)
+    text = page.locator("article h1").evaluate("e => e.getBoundingClientRect().left")
+    code = page.locator(".cell_input pre").locator("visible=true").first.evaluate(
+        "e => e.getBoundingClientRect().left + parseFloat(getComputedStyle(e).paddingLeft)")
+    assert abs(text - code) < 1
+
+
+def test_side_by_side_the_page_keeps_its_list_and_a_button_that_says_contents(page_of):
+    page = page_of("section", lang="both")
+    assert page.locator("#on-this-page").is_visible()
+    left, right = (page.locator(f".bi-pair > .lang-{lang}").first.bounding_box()
+                   for lang in ("zh", "en"))
+    assert left["y"] == right["y"]
+    assert min(left["width"], right["width"]) > 400
+    button = page.get_by_role("button", name="Contents of the book")
+    assert "目录 · Contents" in button.inner_text()
+    button.click()
+    assert page.locator("dialog[open] #contents a").first.is_visible()

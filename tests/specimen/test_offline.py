@@ -562,3 +562,21 @@ def test_it_can_be_installed(host, reader):
     assert found["errors"] == []
     assert session.send("Page.getInstallabilityErrors")["installabilityErrors"] in (
         [], [{"errorId": "in-incognito", "errorArguments": []}])
+
+
+@pytest.mark.parametrize("path", ["none.html", "chapters/01-tensors/none.html"])
+def test_the_page_for_what_is_not_there_has_its_styles_from_the_worker(host, reader, path):
+    """A reader who has been here before: the worker answers for each file of that page, too."""
+    one = reader()
+    one.read(SECTION)
+    one.open(SECTION)
+    assert one.page.evaluate("Boolean(navigator.serviceWorker.controller)")
+    page = one.open(path)
+    page.wait_for_load_state("networkidle")
+    assert "No such page" in page.title() or page.get_by_role("heading").first.is_visible()
+    assert page.evaluate("getComputedStyle(document.querySelector('.site-header')).position"
+                         ) == "sticky"
+    assert page.evaluate("document.documentElement.dataset.mode") == "auto"  # its script ran
+    assert [url for url in one.failed if not url.endswith(path)] == []
+    page.evaluate("navigator.serviceWorker.ready.then(({ scope }) => scope)")
+    assert not [name for name in host.asked if name.endswith("/offline-worker.js")]
