@@ -105,7 +105,8 @@ def answer(card: dict, claims: Mapping[str, Claim]) -> str:
                                       for claim in refuted_by(card, claims)]))
     parts.append(listing("follow_ups", [f"<b>{both(f['q'])}</b><br>{both(f['a'])}"
                                         for f in card.get("follow_ups", []) if "q" in f]))
-    parts.append(f"<details><summary>{label('proof')}</summary>{code(card['proof'])}</details>")
+    parts.append(f'<details class="card-proof"><summary>{label("proof")}</summary>'
+                 f'{code(card["proof"])}</details>')
     parts.append(listing("sources", [f'<a href="{html.escape(s["url"])}"><code>'
                                      f'{html.escape(s["target"])}</code></a>'
                                      for s in card["sources"]]))

@@ -1,7 +1,10 @@
 """The bar and the contents, what is wide on a phone, and what a printed page holds."""
 
+import re
+
 import pytest
 
+from tests.helpers import pdf
 from tests.helpers.languages import CHINESE
 
 pytestmark = pytest.mark.browser
@@ -158,12 +161,55 @@ def test_print_opens_what_is_folded_shows_outputs_and_hides_forms(page_of):
           { contentVisibilityAuto: true }) && child.getBoundingClientRect().height > 0))
         .map((fold) => fold.textContent.slice(0, 60))];
     }""")
-    assert folds > 15
+    assert folds > 10
     assert closed == []
     assert not page.locator("form, .lang-switch").locator("visible=true").count()
     outputs = page.locator("predict-cell pre").all()
     assert len(outputs) == 2
     assert all(output.is_visible() for output in outputs)
+
+
+# A long line at the end of all code that is printed, and every line of it, without spaces.
+LENGTHENED = """(long) => [...document.querySelectorAll("article pre")].map((pre, at) => {
+  const line = document.createElement("span");
+  line.className = "line";
+  line.style.setProperty("--in", 4);
+  line.textContent = `\\n    begin_${at}(${long})_end_${at}`;
+  pre.append(line);
+  return pre;
+}).filter((pre) => !pre.closest(".card-proof:not([open])") && pre.checkVisibility())
+  .flatMap((pre) => pre.textContent.split("\\n")).map((text) => text.replace(/\\s/g, ""))"""
+
+
+def printed(page, paper):
+    sheets = pdf.pages(page.pdf(format=paper))
+    return len(sheets), re.sub(r"\s", "", "".join(sheet.text for sheet in sheets))
+
+
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+@pytest.mark.parametrize("lang", ["zh", "en"])
+@pytest.mark.parametrize("name", ["section", "torch graph"])
+def test_no_character_of_code_is_lost_on_paper(page_of, name, lang, paper):
+    page = page_of(name, lang=lang)
+    page.emulate_media(media="print")
+    lines = page.evaluate(LENGTHENED, "name, (1, 2), " * 12)
+    _, text = printed(page, paper)
+    assert sum("_end_" in line for line in lines) >= 1
+    assert [line for line in lines if line not in text] == []
+
+
+@pytest.mark.parametrize("lang", ["zh", "en"])
+def test_the_proof_of_a_card_is_printed_where_a_reader_has_opened_it(page_of, lang):
+    page = page_of("section", lang=lang)
+    proofs = [re.sub(r"\s", "", text) for text in
+              page.locator(".card-proof pre").evaluate_all("all => all.map((e) => e.textContent)")]
+    assert len(proofs) > 5
+    sheets, text = printed(page, "A4")
+    assert [proof for proof in proofs if proof in text] == []
+    page.evaluate("document.querySelector('.card-proof').open = true")
+    more, text = printed(page, "A4")
+    assert [proof for proof in proofs if proof in text] == proofs[:1]
+    assert more >= sheets
 
 
 # Columns of code that each box of code could show without scrolling, by where it stands.
