@@ -266,3 +266,32 @@ def test_side_by_side_the_page_keeps_its_list_and_a_button_that_says_contents(pa
     assert "目录 · Contents" in button.inner_text()
     button.click()
     assert page.locator("dialog[open] #contents a").first.is_visible()
+
+
+@pytest.mark.parametrize(("lang", "name"), [
+    ("zh", "代码，可以横向滚动"), ("en", "Code, scrolls sideways")])
+def test_code_that_scrolls_has_a_name_and_what_fits_has_none(page_of, lang, name):
+    page = page_of("section", lang=lang)
+    code = page.locator(".cell_input pre").locator("visible=true").first
+    assert code.get_attribute("role") is None
+    code.evaluate("e => { e.firstChild.after('x'.repeat(300)); e.style.maxWidth = '20rem'; }")
+    page.get_by_role("group", name=name).first.wait_for()
+    assert code.evaluate("e => [e.tabIndex, e.role, e.ariaLabel]") == [0, "group", name]
+
+
+BROKEN = """(title) => {
+  const h1 = document.querySelector("article h1 .lang-zh");
+  h1.textContent = title;
+  const range = document.createRange(), node = h1.firstChild;
+  const tops = [...title].map((_, at) => { range.setStart(node, at); range.setEnd(node, at + 1);
+    return Math.round(range.getBoundingClientRect().top); });
+  return tops.flatMap((top, at) => (at && top > tops[at - 1] + 5 ? [title[at - 1]] : []));
+}"""
+
+
+@pytest.mark.parametrize("title", [
+    "图中断：断在哪里，怎样修好", "钩子：什么时候运行，什么时候不运行", "推理张量：学不动的权重"])
+def test_a_chinese_title_breaks_after_a_mark_and_not_inside_a_phrase(page_of, title):
+    for width in (390, 640, 1280):
+        page = page_of("section", lang="zh", viewport={"width": width, "height": 800})
+        assert set(page.evaluate(BROKEN, title)) <= {"：", "，"}, width

@@ -580,3 +580,16 @@ def test_the_page_for_what_is_not_there_has_its_styles_from_the_worker(host, rea
     assert [url for url in one.failed if not url.endswith(path)] == []
     page.evaluate("navigator.serviceWorker.ready.then(({ scope }) => scope)")
     assert not [name for name in host.asked if name.endswith("/offline-worker.js")]
+
+
+def test_an_old_address_leads_on_without_a_network_before_the_book_is_kept(host, reader):
+    [old] = [name for name in files(host.folder)
+             if "http-equiv" in (host.folder / name).read_text("utf-8", "ignore")
+             and name.startswith("chapters/")][:1]
+    one = reader()
+    one.read(SECTION)
+    assert old in {name.split("?")[0] for name in one.kept()}
+    host.stop()
+    page = one.open(old)
+    page.wait_for_url(lambda url: not url.endswith(old))
+    host.start()

@@ -164,5 +164,5 @@ test("where nothing has all words, what has most of them is found; one known wor
 test("a signal is found by its name in words", async () => {
   const entries = [...ENTRIES, entry("dead", "", ["死掉", "A dead worker"], ["SIGBUS。", "It ends by SIGBUS."])];
   const made = await finder(entries, [["SIGBUS", "bus error"]], "en");
-  assert.equal(names(made.search("Bus error"))[0], "dead#");
+  assert.ok(names(made.search("Bus error")).includes("dead#"));
 });
