@@ -22,7 +22,9 @@ exp may differ in the last places: glibc's libmvec and torch's own libraries eac
 few, and near 0 eager's erf of a small float is rough. Sums of floats are kept in double and rounded
 once, eager's are not. Of 0.0 and -0.0, amax, amin, maximum, minimum and a clamp by a tensor may
 choose the other one. NaN, or a float outside of an integer dtype, may become
-another integer than in eager.
+another integer than in eager. gelu of inf is inf; eager's vectors give NaN, its single numbers inf.
+AOTAutograd takes softshrink and hardshrink apart by itself: what eager refuses of them, and their
+slopes at NaN, are lost. A result that nobody reads isn't computed, so it can't raise an error.
 Source: torch/_inductor/compile_fx.py, torch/_dynamo/backends/common.py.
 """
 import sys

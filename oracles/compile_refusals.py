@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable, Iterator
 
@@ -91,7 +92,24 @@ TWO = {
     "silu_backward of two": lambda x, y: aten.silu_backward(x, y),
 }
 # What the table has a rule for.
-RULES_ONE = {name: getattr(torch, name) for name in ["neg", "abs", "sign", "sgn", "reciprocal", "rsqrt", "square", "sigmoid", "floor", "ceil", "trunc", "round", "relu", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "isnan", "isinf", "signbit", "logical_not", "bitwise_not", "clone", "sum", "mean", "any", "all"]} | {
+
+
+def beside(fn: Callable, number) -> Callable:
+    return lambda x: fn(x, number)
+
+
+def scaled(x, alpha):
+    return torch.add(x, x, alpha=alpha)
+
+
+def halved(x, mode):
+    return torch.div(x, 2, rounding_mode=mode)
+
+
+NAMES_OF_ONE = """neg abs sign sgn reciprocal rsqrt square sigmoid floor ceil trunc round relu exp
+    exp2 expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
+    erf erfc isnan isinf signbit logical_not bitwise_not clone sum mean any all"""
+RULES_ONE = {name: getattr(torch, name) for name in NAMES_OF_ONE.split()} | {
     "amax": lambda x: x.amax(-1), "amin": lambda x: x.amin(-1), "sum of rows": lambda x: x.sum(-1),
     "mean of rows": lambda x: x.mean(-1), "clamp": lambda x: x.clamp(0, 2),
     "clamp, fraction": lambda x: x.clamp(0.5, 2.5), "clamp min": lambda x: x.clamp(min=1),
@@ -100,19 +118,21 @@ RULES_ONE = {name: getattr(torch, name) for name in ["neg", "abs", "sign", "sgn"
     "invert": lambda x: ~x, "minus": lambda x: -x, "to bool": lambda x: x.to(torch.bool),
     "where": lambda x: torch.where(x, x, x), "sum, dtype": lambda x: x.sum(dtype=torch.int32),
     "mean, dtype": lambda x: x.mean(dtype=torch.float32),
-    **{f"{word} {number}": (lambda fn, number: lambda x: fn(x, number))(fn, number)
+    **{f"{word} {number}": beside(fn, number)
        for word, fn in (("add", torch.add), ("sub", torch.sub), ("rsub", torch.rsub),
                         ("mul", torch.mul), ("div", torch.div), ("pow", torch.pow),
                         ("remainder", torch.remainder), ("fmod", torch.fmod),
                         ("floor_divide", torch.floor_divide), ("and", torch.bitwise_and),
                         ("eq", torch.eq), ("lt", torch.lt), ("xor", torch.logical_xor))
        for number in (2, 2.5, True, -2, 0)},
-    **{f"add, alpha {alpha}": (lambda alpha: lambda x: torch.add(x, x, alpha=alpha))(alpha)
+    **{f"add, alpha {alpha}": functools.partial(scaled, alpha=alpha)
        for alpha in (2, 0.5, True)},
-    **{f"div {mode}": (lambda mode: lambda x: torch.div(x, 2, rounding_mode=mode))(mode)
+    **{f"div {mode}": functools.partial(halved, mode=mode)
        for mode in ("floor", "trunc", "nothing")},
 }
-RULES_TWO = {name: getattr(torch, name) for name in ["add", "sub", "rsub", "mul", "div", "maximum", "minimum", "atan2", "pow", "remainder", "fmod", "floor_divide", "bitwise_and", "bitwise_or", "bitwise_xor", "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor"]} | {
+NAMES_OF_TWO = """add sub rsub mul div maximum minimum atan2 pow remainder fmod floor_divide
+    bitwise_and bitwise_or bitwise_xor eq ne lt le gt ge logical_and logical_or logical_xor"""
+RULES_TWO = {name: getattr(torch, name) for name in NAMES_OF_TWO.split()} | {
     "where of two": lambda x, y: torch.where(x == 1, x, y), "clamp, tensor": torch.clamp,
     "copy": lambda x, y: x.clone().copy_(y),
     "sub, alpha": lambda x, y: torch.sub(x, y, alpha=2),

@@ -20,7 +20,7 @@ SINGLE = ["neg", "abs", "sign", "sgn", "reciprocal", "rsqrt", "square", "floor",
           "round", "relu", "isnan", "isinf", "signbit", "logical_not"]
 PAIRS = ["add", "sub", "mul", "div", "remainder", "fmod", "floor_divide", "maximum", "minimum",
          "eq", "ne", "lt", "le", "gt", "ge"]
-EXPONENTS = (0, 1, 2, 3, -1, -2, 2.0, 3.0)            # others call pow, whose last places may differ
+EXPONENTS = (0, 1, 2, 3, -1, -2, 2.0, 3.0)            # others call pow, near eager's
 ROOTS = (0.5, -0.5)                                   # exact beside small floats only
 NUMBERS = (3, 0.3, -1.7, 0.09521484375, 257.3)
 

@@ -28,8 +28,8 @@ def answering(name, value):
 
 def within(manager, x):
     with manager:
-        x = x * 2
-    return x
+        y = x * 2
+    return y  # noqa: RET504
 
 
 USES = [
