@@ -220,7 +220,7 @@ class Module(Stateful, Hookable, Handy):
         return self
 
     def to(self, *args, **kwargs):
-        """Move or cast in place, with the arguments of Tensor.to; only floating point is cast."""
+        """Move or cast in place, by the arguments of Tensor.to; only float and complex are cast."""
         return self._apply(conversion(*args, **kwargs))
 
     # --- 5. The call -----------------------------------------------------------------------------

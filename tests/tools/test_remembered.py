@@ -214,7 +214,7 @@ def test_a_file_that_fails_is_forgotten(tmp_path):
 
 # ---- what a digest is taken of -----------------------------------------------------------------
 
-@pytest.mark.parametrize("name", passed.SETTINGS)
+@pytest.mark.parametrize("name", sorted({*passed.SETTINGS} - {"RECORD"}))
 def test_a_digest_knows_every_setting(monkeypatch, name):
     monkeypatch.delenv(name, raising=False)
     before = digest([])
@@ -371,3 +371,16 @@ def test_a_page_is_remembered_with_what_visits_it():
                  "book/pipeline/pages/built.py", "tests/helpers/site.py", "tests/pages/look.js",
                  "node_modules/axe-core/axe.min.js"):
         assert str(ROOT / file) in names, file
+
+
+def test_a_record_of_the_suite_makes_nothing_run_again_but_one_of_random_cases_does(monkeypatch):
+    def with_settings(**named):
+        for name in ("RECORD", "DEPTH"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in named.items():
+            monkeypatch.setenv(name, value)
+        return passed.digest([])
+
+    assert with_settings(RECORD="1") == with_settings()
+    assert len({with_settings(), with_settings(DEPTH="20"),
+                with_settings(DEPTH="20", RECORD="1")}) == 3

@@ -16,6 +16,8 @@ from oracles.web.javascript import evaluate
 from tests.helpers.card_examples import card, write_cards, write_chapter
 from tests.helpers.depth import cases
 
+pytestmark = pytest.mark.programs("book/web/**/*", "tests/web/**/*", "package-lock.json")
+
 WEB = ROOT / "book" / "web" / "drill"
 SCHEMA = json.loads((WEB / "event.schema.json").read_text("utf-8"))
 EVENT, MARK = ({"$ref": f"#/$defs/{name}", "$defs": SCHEMA["$defs"]} for name in ("event", "mark"))

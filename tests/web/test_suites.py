@@ -5,6 +5,8 @@ import pytest
 from book.pipeline.ground.paths import ROOT
 from oracles.web.javascript import run_node
 
+pytestmark = pytest.mark.programs("book/web/**/*", "tests/web/**/*", "package-lock.json")
+
 SUITES = sorted((ROOT / "tests" / "web").glob("*/*.test.mjs"))
 
 

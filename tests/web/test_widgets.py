@@ -10,6 +10,8 @@ from book.pipeline.ground.paths import WEB, widgets
 from inside.widgets.web_module import joined_module
 from oracles.web.javascript import run_node
 
+pytestmark = pytest.mark.programs("book/web/**/*", "tests/web/**/*", "package-lock.json")
+
 WIDGETS = widgets()
 SHARED = [*sorted(WEB.glob("widget/*.js")), *sorted(WEB.glob("common/*.js")),
           *sorted(WEB.glob("styles/*.css"))]

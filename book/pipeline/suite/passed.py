@@ -74,12 +74,19 @@ def files_of(patterns: Iterable[str], root: Path = ROOT) -> Iterator[Path]:
 def digest(files: Iterable[Path], *words: str, root: Path = ROOT) -> str:
     """sha256 over names and contents of the files, the words, the tools and the settings."""
     total = hashlib.sha256()
-    for word in (*words, tools(), *(f"{key}={os.environ.get(key)}" for key in SETTINGS)):
+    for word in (*words, tools(), *settings()):
         total.update(word.encode() + b"\0")
     for file in files:
         name = file.relative_to(root) if file.is_relative_to(root) else file
         total.update(f"{name}\0{content(file)}\0".encode())
     return total.hexdigest()
+
+
+def settings() -> Iterator[str]:
+    """Those of this run; RECORD counts with DEPTH alone, since tests record only what is deep."""
+    for key in SETTINGS:
+        counts = key != "RECORD" or os.environ.get("DEPTH")
+        yield f"{key}={os.environ.get(key) if counts else None}"
 
 
 def content(file: Path) -> str:

@@ -246,7 +246,8 @@ def test_odd_arguments_are_refused_where_torch_refuses_and_computed_where_it_com
 # ---- what is made of these functions -------------------------------------------------------------
 
 @pytest.mark.parametrize("shape", [(1, 3, 2, 4), (2, 1, 2, 4), (2, 3, 2, 1), (2, 3, 2, 5),
-                                   (3, 2, 4), (2, 3, 2), (2, 3, 2, 4, 1), (2, 3, 0, 1), (1, 1, 1, 1), ()])
+                                   (3, 2, 4), (2, 3, 2), (2, 3, 2, 4, 1), (2, 3, 0, 1),
+                                   (1, 1, 1, 1), ()])
 def test_keys_of_another_shape_are_not_broadcast_into_the_cache(shape):
     cache = attention.KVCache(2, 3, 5, 4)
     with pytest.raises(ValueError, match="for a cache of"):

@@ -17,6 +17,8 @@ from tests.helpers import depth
 from tests.helpers.languages import CHINESE
 from tests.helpers.stepper_states import states, stepper
 
+pytestmark = pytest.mark.programs("book/web/**/*", "package-lock.json")
+
 __all__ = ["stepper"]  # a fixture
 GRAPHS = depth.cases(50)
 

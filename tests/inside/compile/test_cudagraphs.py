@@ -8,7 +8,9 @@ import torch
 from inside.compile.observe.cudagraphs import (
     calls,
     calls_of_a_model,
+    micro_batches,
     recordings,
+    replaying,
     why_skipped,
     writes,
 )
@@ -46,8 +48,54 @@ def test_only_the_outputs_of_the_first_two_calls_are_marked():
                                    ("replay", False), ("replay", False)]
 
 
-def test_a_pending_backward_keeps_the_step_open():
-    assert calls_of_a_model(4, backward=True) == [("warm-up", False)] * 4
+SLOW = "Unable to hit fast path of CUDAGraphs because outputs from a previous step"
+
+
+def test_a_pending_backward_keeps_the_step_open_and_torch_warns_once():
+    with pytest.warns(UserWarning, match=SLOW) as told:
+        assert calls_of_a_model(4, backward=True) == [("warm-up", False)] * 4
+    assert len(told) == 1
+
+
+@pytest.mark.filterwarnings("error")
+def test_two_calls_are_too_few_for_that_warning():
+    assert calls_of_a_model(2, backward=True) == [("warm-up", False)] * 2
+
+
+def test_a_second_function_begins_a_step_and_marks_what_it_is_about_to_read():
+    marked = [marked for _, marked in calls_of_a_model(["f", "g"] * 3)]
+    assert marked == [False, True, True, True, True, False]
+
+
+def test_one_mark_for_each_iteration_keeps_two_functions_in_one_step():
+    said = calls_of_a_model(["f", "g"] * 3, mark_every=2)
+    assert said == calls_of_a_model(6, mark_every=2)
+    assert [call for call, (_, marked) in enumerate(said) if marked] == [2, 4]
+
+
+def test_the_gradient_of_a_micro_batch_is_marked_only_in_the_first_two():
+    assert micro_batches(4) == [
+        ("warm-up", False), ("warm-up", False), ("recording", True), ("recording", False),
+        ("replay", True), ("replay", False), ("replay", False), ("replay", False)]
+
+
+@pytest.mark.parametrize(("before", "total"), [(None, 20.0), (torch.zeros(1), 11.0)])
+def test_a_gradient_of_the_pool_becomes_grad_unless_there_is_one(before, total):
+    torch._dynamo.reset()
+    w = torch.zeros(1, requires_grad=True)
+    w.grad = before
+    loss = torch.compile(lambda w, x: (w * x).sum(), backend=replaying)
+    for k in (1.0, 10.0):
+        loss(w, torch.tensor([k])).backward()
+    assert w.grad.item() == total
+
+
+def test_a_graph_without_a_gradient_for_an_input_runs_too():
+    torch._dynamo.reset()
+    w, x = torch.ones(2, requires_grad=True), torch.ones(2)
+    torch.compile(lambda x, w: (x * w).sum(), backend=replaying)(x, w).backward()
+    assert w.grad.tolist() == [1, 1]
+    assert x.grad is None
 
 
 def test_each_size_has_its_own_warm_up_and_recording():

@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch._functorch import config
 from torch._functorch.partitioners import default_partition
+from torch._inductor.fx_passes.joint_graph import joint_graph_passes
 
-from inside.compile.observe.partition import partitioned
+from inside.compile.observe.partition import MIN_CUT, partitioned
 from inside.compile.pictures.min_cut import draw_min_cut
 from inside.observe.saved import saved_bytes
 from tests.helpers.pictures import (
@@ -38,6 +39,35 @@ def test_bytes_are_those_that_the_running_nodes_hold():
     for partition in ({}, {"partition": default_partition}):
         cut = partitioned(gate, *args, **partition)
         assert sum(cut.saved.values()) == held(cut, args) > 0
+
+
+def test_inductor_rewrites_attention_before_it_cuts_and_this_does_not():
+    """The passes over the joint graph come first there, and they know the textbook form."""
+    def attention(q, k, v):
+        return torch.softmax(q @ k.mT / 4.0, dim=-1) @ v
+
+    def after_passes(joint, inputs, **options):
+        return MIN_CUT(joint_graph_passes(joint), inputs, **options)
+
+    args = [torch.ones(1, 2, 32, 16, requires_grad=True) for _ in range(3)]
+    here = partitioned(attention, *args)
+    there = partitioned(attention, *args, partition=after_passes)
+    table = 2 * 32 * 32 * 4                              # the scores
+    assert max(here.saved.values()) == table
+    assert max(there.saved.values()) < table
+    fused = ["scaled_dot_product" in str([node.target for node in cut.graphs[0][0].graph.nodes])
+             for cut in (here, there)]
+    assert fused == [False, True]
+
+
+def test_a_value_used_before_and_after_a_product_is_kept_without_a_reason():
+    def far(x, w):
+        a = x.sin()
+        return (a * (a.cos() @ w)).exp().sin()
+    x, w = (torch.ones(4, 4, requires_grad=True) for _ in range(2))
+    values = partitioned(far, x, w).values
+    assert values["mul"].never == "cannot recompute"
+    assert values["exp"].never is None
 
 
 def test_the_default_partition_saves_what_eager_mode_saves():

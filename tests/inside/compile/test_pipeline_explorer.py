@@ -15,6 +15,8 @@ from inside.widgets.web_module import joined_module
 from oracles.web.javascript import evaluate
 from tests.helpers.languages import CHINESE
 
+pytestmark = pytest.mark.programs("book/web/**/*", "package-lock.json")
+
 RECORDED = json.loads(RECORD.read_text(encoding="utf-8"))
 MADE_WITH = {name: RECORDED[name] for name in ("torch", "python")}
 pinned = pytest.mark.skipif(

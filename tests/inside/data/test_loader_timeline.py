@@ -22,6 +22,8 @@ from oracles.web.javascript import evaluate
 from tests.helpers import depth
 from tests.helpers.languages import CHINESE
 
+pytestmark = pytest.mark.programs("book/web/**/*", "package-lock.json")
+
 CASES = depth.cases(200)
 LIMIT = 600  # seconds that anything may wait; nothing comes near
 DEFAULTS = LoaderTimeline().settings

@@ -24,6 +24,8 @@ from oracles.web.javascript import evaluate
 from tests.helpers import depth
 from tests.helpers.languages import CHINESE
 
+pytestmark = pytest.mark.programs("book/web/**/*", "package-lock.json")
+
 CASES = depth.cases(600)
 FITS = {"last", "dims", "channels", "tail", "kernel", "one", "ints", "range", "order"}
 

@@ -13,6 +13,8 @@ from oracles.web.javascript import evaluate
 from tests.helpers import depth
 from tests.helpers.languages import CHINESE
 
+pytestmark = pytest.mark.programs("book/web/**/*", "package-lock.json")
+
 CASES = depth.cases(600)
 RULE, WORDS = ESM.with_name("broadcast.js"), ESM.with_name("words.js")
 EDGES = [[(), ()], [(), (2,)], [(1,), (1, 1, 1)], [(0,), (1,)], [(0,), (3,)], [(0,), (3, 1)],

@@ -4,11 +4,15 @@
     why_skipped(lambda x, y: x * y, "cuda", "cpu")   # the reason, in torch's words, or None
     calls_of_a_model(4)         # what torch's manager does at each of four calls of a model
     calls_of_a_model([8, 8, 12])                     # the same for inputs of these sizes
+    calls_of_a_model(["f", "g", "f", "g"])           # for two functions, one after the other
+    micro_batches(4)            # for forward and backward, as in gradient accumulation
+    torch.compile(f, backend=replaying)              # gradients at the same addresses each time
     calls(graphs), recordings(graphs)                # what a `replay.Graphs` has recorded
     writes(graphs, f, inputs)   # what was written where in the pool, run after run
 
 The reasons come from fake tensors, which have a device and no memory. The manager is torch's own
-(`torch._inductor.cudagraph_trees.CUDAGraphTreeManager`) with the work on the GPU left out.
+(`torch._inductor.cudagraph_trees.CUDAGraphTreeManager`) with the work on the GPU left out; its
+warnings are raised as in torch.
 """
 
 from __future__ import annotations
@@ -20,8 +24,10 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import torch
+from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.backends.cudagraphs import check_for_skip
 from torch._dynamo.mutation_guard import GenerationTracker
+from torch._functorch.aot_autograd import make_boxed_func
 from torch._inductor import cudagraph_trees as trees
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -55,10 +61,11 @@ class _Node(trees.CUDAGraphNode):
 
 
 class _WarmUp(trees.CUDAWarmupNode):
-    """A warm-up run without the run."""
+    """A warm-up run without the run: what it ran, and what ran before it in the same step."""
 
-    def __init__(self) -> None:
+    def __init__(self, function: Any, parent: Any) -> None:
         self.id = trees.GraphID(0)
+        self.wrapped_function, self.parent = function, parent
 
     def all_outputs_are_dead(self) -> bool:
         return False
@@ -67,17 +74,18 @@ class _WarmUp(trees.CUDAWarmupNode):
 class _Manager(trees.CUDAGraphTreeManager):
     """torch's decisions; what they would do on the GPU is written down."""
 
-    def __init__(self, mode: trees.CompilationMode, functions: set) -> None:
+    def __init__(self, modes: dict[Any, trees.CompilationMode]) -> None:
         self.said: list[str] = []
         self.marked = False
         self.ids_to_funcs = {each: SimpleNamespace(
-            mutated_input_idxs=(), static_input_idxs=(), id=each) for each in functions}
-        self.id_to_mode = dict.fromkeys(functions, mode)
-        self.id_to_compile_id = dict.fromkeys(functions)
-        self.ids_to_stack_traces = {each: [] for each in functions}
+            mutated_input_idxs=(), static_input_idxs=(), id=each) for each in modes}
+        self.id_to_mode = modes
+        self.id_to_compile_id = dict.fromkeys(modes)
+        self.ids_to_stack_traces = {each: [] for each in modes}
         self.roots = defaultdict(list)
-        self.warmed_up_functions, self.warned_functions = set(), set(functions)
+        self.warmed_up_functions, self.warned_functions = set(), set()
         self.non_cudagraph_managed_mutation_hint = defaultdict(dict)
+        self.skip_cudagraph = defaultdict(dict)                # from torch 2.15 on
         self.num_rerecord = defaultdict(lambda: defaultdict(int))
         self.running_forwards_with_pending_backwards = False
         self.has_live_user_visible_output_cloning = False      # from torch 2.14 on
@@ -86,7 +94,8 @@ class _Manager(trees.CUDAGraphTreeManager):
 
     def run_eager(self, new_inputs: list, function_id: Any) -> None:
         self.warmed_up_functions.add(function_id)
-        self._at(_WarmUp(), trees.ExecutionState.WARMUP, "warm-up")
+        node = _WarmUp(self.ids_to_funcs[function_id], self.current_node)
+        self._at(node, trees.ExecutionState.WARMUP, "warm-up")
 
     def record_function(self, new_inputs: list, function_id: Any) -> None:
         node = _Node()
@@ -112,32 +121,72 @@ class _Manager(trees.CUDAGraphTreeManager):
         self.said.append(what)
 
 
-def calls_of_a_model(calls: int | Sequence[int], backward: bool = False,
+def calls_of_a_model(calls: int | Sequence, backward: bool = False,
                      mark_every: int = 0) -> list[tuple[str, bool]]:
-    """For each call of one function, what torch does and whether it marks older outputs first.
+    """For each call of a compiled function, what torch does and whether it first marks outputs.
 
-    `calls` is how many, or the size of each call's input: torch keeps each size as a function for
-    itself (`cudagraphify_impl`). All outputs stay referenced. With `backward`, each call waits for
-    a backward that never comes. With `mark_every=n`, `cudagraph_mark_step_begin` comes before
-    every n-th call, also the first.
+    `calls` is how many, or for each call the size of its input or the name of its function: torch
+    keeps each size as a function for itself (`cudagraphify_impl`). All outputs stay referenced.
+    With `backward`, each call waits for a backward that never comes, and torch warns. With
+    `mark_every=n`, `cudagraph_mark_step_begin` comes before every n-th call, also the first.
     """
-    sizes = [0] * calls if isinstance(calls, int) else calls
-    functions = [trees.FunctionID(size) for size in sizes]
-    mode = trees.CompilationMode
-    manager = _Manager(mode.FORWARD if backward else mode.INFERENCE, set(functions))
+    functions = [0] * calls if isinstance(calls, int) else calls
+    modes = trees.CompilationMode
+    mode = modes.FORWARD if backward else modes.INFERENCE
+    return _run([(function, mode) for function in functions], mark_every)
+
+
+def micro_batches(count: int) -> list[tuple[str, bool]]:
+    """The same for the forwards and backwards of as many micro-batches, in turn.
+
+    The gradients stay referenced, as those in `.grad` do.
+    """
+    modes = trees.CompilationMode
+    return _run([("forward", modes.FORWARD), ("backward", modes.BACKWARD)] * count)
+
+
+def _run(calls: Sequence[tuple], mark_every: int = 0) -> list[tuple[str, bool]]:
+    modes = {trees.FunctionID(function): mode for function, mode in calls}
+    manager = _Manager(modes)
     before, found = GenerationTracker.generation, []
     marks = trees.MarkStepBox.mark_step_counter
     try:
-        for call, function in enumerate(functions):
-            GenerationTracker.generation += 1        # as a call of a compiled function does
+        for call, (function, mode) in enumerate(calls):
+            if mode != trees.CompilationMode.BACKWARD:
+                GenerationTracker.generation += 1    # as a call of a compiled function does
             if mark_every and call % mark_every == 0:
                 torch.compiler.cudagraph_mark_step_begin()
             manager.marked = False
-            manager.run([], function)
+            manager.run([], trees.FunctionID(function))
             found.append((manager.said[-1], manager.marked))
     finally:
         GenerationTracker.generation, trees.MarkStepBox.mark_step_counter = before, marks
     return found
+
+
+_GRADIENTS: list[torch.Tensor] = []  # torch notes cached tensors by address, so they must stay
+
+
+def _same_addresses(module: torch.fx.GraphModule, inputs: list) -> Callable:
+    """A backward that returns the same tensors in each run, marked as cached, as torch's do."""
+    kept: list[torch.Tensor | None] = []
+
+    def run(*args: torch.Tensor) -> list:
+        made = module.forward(*args)
+        if not kept:
+            torch._C._set_cached_tensors_enabled(True)
+            kept.extend(None if each is None else each.clone() for each in made)
+            for each in filter(torch.is_tensor, kept):
+                torch._C._add_cached_tensor(each)    # `CUDAGraphNode._initialize_cached_tensors`
+                _GRADIENTS.append(each)
+        for at, each in zip(kept, made, strict=True):
+            _ = at is None or at.copy_(each)
+        return list(kept)
+    return make_boxed_func(run)
+
+
+replaying = aot_autograd(
+    fw_compiler=lambda module, inputs: make_boxed_func(module.forward), bw_compiler=_same_addresses)
 
 
 def recordings(graphs: Any) -> int:

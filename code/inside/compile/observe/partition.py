@@ -1,7 +1,7 @@
 """How a joint graph is cut into forward and backward, and why: read from torch's own partitioners.
 
     from inside.compile.observe.partition import MIN_CUT, partitioned
-    cut = partitioned(f, x, w)      # as Inductor would cut it; default_partition is the other way
+    cut = partitioned(f, x, w)      # by Inductor's partition function, after its decompositions
     cut.saved                       # {name of a result: bytes}, apart from f's inputs
     cut.recomputed                  # operations that are in both graphs
     cut.values["mm"].capacity       # what it would cost to save that result
@@ -9,6 +9,9 @@
 Nothing is compiled to machine code: both graphs run as they are. The numbers of the cut are those
 of the network that the partitioner hands to `networkx.minimum_cut`; with `default_partition` there
 is none. Views are counted as the tensor whose memory they show.
+
+Inductor also rewrites the joint graph before it cuts, for example attention into one operator
+(`torch._inductor.compile_fx.partition_fn`). That is left out here, so there it may save less.
 """
 
 from __future__ import annotations
@@ -21,10 +24,13 @@ from unittest import mock
 import networkx
 import torch
 from torch._dynamo.backends.common import aot_autograd
+from torch._functorch import partitioners
 from torch._functorch.aot_autograd import make_boxed_func
 from torch._functorch.partitioners import min_cut_rematerialization_partition as MIN_CUT
 from torch._inductor.decomposition import select_decomp_table
 
+# Where torch looks the algorithm up: its own one from torch 2.15 on.
+CUTS = partitioners if hasattr(partitioners, "minimum_cut") else networkx
 NEVER = 10**9  # the partitioner's distance to backward where no path leads there
 VIEWS = ("alias", "detach", "t", "permute", "transpose", "view", "unsqueeze", "squeeze", "expand")
 
@@ -68,13 +74,13 @@ class Partitioned:
         return self.compiled(*args)
 
     def _cut(self, joint: torch.fx.GraphModule, inputs: Any, **options: Any) -> tuple:
-        networks, minimum_cut = [], networkx.minimum_cut
+        networks, minimum_cut = [], CUTS.minimum_cut
 
         def keep(network: networkx.DiGraph, *args: Any, **more: Any) -> tuple:
             networks.append(network.copy())
             return minimum_cut(network, *args, **more)
 
-        with mock.patch.object(networkx, "minimum_cut", keep):
+        with mock.patch.object(CUTS, "minimum_cut", keep):
             forward, backward = self.partition(joint, inputs, **options)
         self.graphs.append((forward, backward))
         self.saved |= {self.called(each): nbytes(each)
