@@ -4,6 +4,20 @@
 """
 import torch
 
+# What torch's Module has and this one leaves out, by kind.
+LEFT_OUT = {
+    "hooks": ("global hooks", "with_kwargs", "always_call", "register_backward_hook",
+              "register_full_backward_pre_hook"),
+    "hooks on the state": (
+        "register_state_dict_pre_hook", "register_state_dict_post_hook",
+        "register_load_state_dict_pre_hook", "register_load_state_dict_post_hook"),
+    "what a subclass may define": (
+        "get_extra_state", "set_extra_state", "_save_to_state_dict", "_load_from_state_dict",
+        "call_super_init", "extra_repr"),
+    "devices": ("xpu", "ipu", "mtia", "device and dtype when a layer is made"),
+    "others": ("compile", "set_submodule", "swap_tensors", "lazy parameters", "repr",
+               "T_destination", "dump_patches")}
+
 
 class Handy:
     """Shorthands: to look something up by its path, to cast, to treat all parameters alike."""

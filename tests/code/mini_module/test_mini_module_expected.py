@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 import mini_module
+import mini_module_handy
 from oracles.module_trees import ENGINES
 from oracles.module_views import plain
 
@@ -38,6 +39,15 @@ def same(action, refused=()):
 
 
 # ---- names ---------------------------------------------------------------------------------------
+
+def test_a_public_name_of_module_is_here_or_among_those_left_out():
+    missing = {name for name in dir(nn.Module)
+               if not name.startswith("_") and not hasattr(mini_module.Module, name)}
+    named = {name for names in mini_module_handy.LEFT_OUT.values() for name in names}
+    assert "compile" in missing
+    assert missing <= named
+    assert not [name for name in named if hasattr(mini_module.Module, name)]
+
 
 LAYERS = {"Linear": (2, 3), "ReLU": (), "Dropout": (), "BatchNorm1d": (3,), "Sequential": (),
           "ModuleList": (), "ModuleDict": ()}
