@@ -37,7 +37,8 @@ from torch._functorch.partitioners import min_cut_rematerialization_partition
 
 import mini_compile_build as build
 from mini_compile_decompositions import DECOMPOSITIONS
-from mini_compile_groups import Group, is_name, plan
+from mini_compile_groups import VIEWS, Group, is_name, plan
+from mini_compile_operators import name_of
 from mini_compile_prelude import PRELUDE
 from mini_compile_run import Call, Loop, Program, Sizes
 from mini_compile_write import Writer
@@ -52,8 +53,24 @@ def backend(module, example_inputs):
     compiled = aot_autograd(
         fw_compiler=compiler("forward"), bw_compiler=compiler("backward"),
         inference_compiler=compiler("inference"), decompositions=DECOMPOSITIONS,
-        partition_fn=min_cut_rematerialization_partition)
+        partition_fn=partition)
     return compiled(module, example_inputs)
+
+
+def partition(joint, inputs, **options):
+    """torch's min cut. Here both passes are one graph, whose detached values can be the plain ones,
+    but for outputs and their views; otherwise the cut would go through them."""
+    for node in joint.graph.find_nodes(op="call_function", target=torch.ops.aten.detach.default):
+        if not seen_outside(node):
+            node.replace_all_uses_with(node.args[0])
+            joint.graph.erase_node(node)
+    return min_cut_rematerialization_partition(joint, inputs, **options)
+
+
+def seen_outside(node):
+    """Whether a value or a view of it is an output."""
+    return any(user.op == "output" or (name_of(user) in VIEWS and seen_outside(user))
+               for user in node.users)
 
 
 def compiler(kind):

@@ -24,7 +24,7 @@ from mini_compile_dtypes import CPP
 from mini_compile_eager import refusal
 from mini_compile_operators import NotInTable, name_of, reduction_of, rule_of
 
-__all__ = ["Group", "Places", "is_name", "plan", "why_not"]
+__all__ = ["VIEWS", "Group", "Places", "is_name", "plan", "why_not"]
 LARGEST_GROUP = 64                                   # nodes in one loop
 
 # Views that keep the values in their order: inside a loop they are only another name.

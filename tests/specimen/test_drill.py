@@ -598,8 +598,11 @@ def test_a_write_that_fails_is_said_where_the_thumb_is(drill):
     expect(notice(page)).to_contain_text("Not saved")
     expect(notice(page)).to_be_in_viewport(ratio=1)
     expect(page.locator("[data-grade='3']")).to_be_in_viewport(ratio=1)
-    gap = page.evaluate("""() => document.querySelector('.drill-buttons').getBoundingClientRect().top
-      - document.querySelector('.drill-near:not(:empty)').getBoundingClientRect().bottom""")
+    gap = page.evaluate("""() => {
+      const [buttons, told] = [".drill-buttons", ".drill-near:not(:empty)"].map(
+        (one) => document.querySelector(one).getBoundingClientRect());
+      return buttons.top - told.bottom;
+    }""")
     assert 0 <= gap < 40
 
 
@@ -624,8 +627,9 @@ def test_a_long_import_says_at_once_that_it_goes_on_and_how_far(drill, tmp_path)
                       for n in range(1, 6001)]
     (tmp_path / "many.json").write_text(json.dumps(data))
     page.evaluate("""() => { window.said = [];
-      new MutationObserver(() => said.push(document.querySelector(".drill-near").innerText)).observe(
-        document.querySelector(".drill-near"), { childList: true }); }""")
+      const near = document.querySelector(".drill-near");
+      const look = new MutationObserver(() => said.push(near.innerText));
+      look.observe(near, { childList: true }); }""")
     page.set_input_files("card-drill input[type=file]", tmp_path / "many.json")
     expect(notice(page)).to_contain_text("6000 new")
     said = page.evaluate("said")

@@ -213,8 +213,8 @@ def test_the_proof_of_a_card_is_printed_where_a_reader_has_opened_it(page_of, la
 
 
 # Columns of code that each box of code could show without scrolling, by where it stands.
-COLUMNS = """() => [...document.querySelectorAll("article pre")].filter((pre) => pre.checkVisibility())
-  .map((pre) => {
+COLUMNS = """() => [...document.querySelectorAll("article pre")]
+  .filter((pre) => pre.checkVisibility()).map((pre) => {
     const { font, paddingLeft, paddingRight } = getComputedStyle(pre);
     const ink = document.createElement("canvas").getContext("2d");
     ink.font = font;

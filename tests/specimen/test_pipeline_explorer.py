@@ -236,7 +236,8 @@ def test_what_is_lit_is_in_sight_and_the_page_stays(page_of):
     rows = page.locator("pipeline-explorer .pe-stage:first-child button.pe-row")
     for at in (0, rows.count() - 1):
         rows.nth(at).click()
-        hidden = page.evaluate("""() => [...document.querySelectorAll(".pe-stage")].filter((stage) => {
+        hidden = page.evaluate("""() => [
+          ...document.querySelectorAll(".pe-stage")].filter((stage) => {
           const row = stage.querySelector("button.pe-row[aria-pressed=true]");
           if (!row) return false;
           const { top, bottom } = stage.getBoundingClientRect(), at = row.getBoundingClientRect();

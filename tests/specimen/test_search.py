@@ -294,7 +294,8 @@ def test_a_page_that_is_being_written_answers_that_it_is(page_of):
     expect(found).to_have_attribute("href", re.compile(r"unwritten\.html"))
 
 
-@pytest.mark.parametrize(("lang", "query"), [("zh", "忘了 slice"), ("en", "I forgot qwertyuiop slice copy")])
+@pytest.mark.parametrize(("lang", "query"), [
+    ("zh", "忘了 slice"), ("en", "I forgot qwertyuiop slice copy")])
 def test_where_no_place_has_all_words_those_with_most_of_them_are_found(page_of, lang, query):
     page = page_of("front", lang=lang)
     expect(search(page, query).first).to_be_visible()
