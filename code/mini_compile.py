@@ -19,9 +19,12 @@ as it is, and a warning gives each reason once. A library that can be loaded is 
 Operators that add, multiply, divide, compare or convert round like eager's, one by one, and nothing
 is contracted. Eager contracts an `add` with an alpha, so its last bit may differ. Functions such as
 exp may differ in the last places: glibc's libmvec and torch's own libraries each allow themselves a
-few. Sums of floats are kept in double and rounded once, eager's are not. Of 0.0 and -0.0 in a row,
-amax and amin may choose the other one. NaN, or a float outside of an integer dtype, may become
-another integer than in eager.
+few, and near 0 eager's erf of a small float is rough. Sums of floats are kept in double and rounded
+once, eager's are not. Of 0.0 and -0.0, amax, amin, maximum, minimum and a clamp by a tensor may
+choose the other one. NaN, or a float outside of an integer dtype, may become
+another integer than in eager. gelu of inf is inf; eager's vectors give NaN, its single numbers inf.
+AOTAutograd takes softshrink and hardshrink apart by itself: what eager refuses of them, and their
+slopes at NaN, are lost. A result that nobody reads isn't computed, so it can't raise an error.
 Source: torch/_inductor/compile_fx.py, torch/_dynamo/backends/common.py.
 """
 import sys
@@ -34,7 +37,8 @@ from torch._functorch.partitioners import min_cut_rematerialization_partition
 
 import mini_compile_build as build
 from mini_compile_decompositions import DECOMPOSITIONS
-from mini_compile_groups import Group, is_name, plan
+from mini_compile_groups import VIEWS, Group, is_name, plan
+from mini_compile_operators import name_of
 from mini_compile_prelude import PRELUDE
 from mini_compile_run import Call, Loop, Program, Sizes
 from mini_compile_write import Writer
@@ -49,8 +53,24 @@ def backend(module, example_inputs):
     compiled = aot_autograd(
         fw_compiler=compiler("forward"), bw_compiler=compiler("backward"),
         inference_compiler=compiler("inference"), decompositions=DECOMPOSITIONS,
-        partition_fn=min_cut_rematerialization_partition)
+        partition_fn=partition)
     return compiled(module, example_inputs)
+
+
+def partition(joint, inputs, **options):
+    """torch's min cut. Here both passes are one graph, whose detached values can be the plain ones,
+    but for outputs and their views; otherwise the cut would go through them."""
+    for node in joint.graph.find_nodes(op="call_function", target=torch.ops.aten.detach.default):
+        if not seen_outside(node):
+            node.replace_all_uses_with(node.args[0])
+            joint.graph.erase_node(node)
+    return min_cut_rematerialization_partition(joint, inputs, **options)
+
+
+def seen_outside(node):
+    """Whether a value or a view of it is an output."""
+    return any(user.op == "output" or (name_of(user) in VIEWS and seen_outside(user))
+               for user in node.users)
 
 
 def compiler(kind):

@@ -19,7 +19,8 @@ CPP = {
     torch.uint8: ("uint8_t", "uint8_t"), torch.bool: ("bool", "bool"),
 }
 HALVES = (torch.bfloat16, torch.float16)
-WIDE_NUMBERS = {"mul", "div", "floor_divide"}        # a number beside a half stays a float
+# A number as their second operand stays a float beside a half; elsewhere it's rounded first.
+WIDE_NUMBERS = {"mul", "div", "floor_divide"}
 # Eager raises an error where a number does not fit into the dtype; others wrap it around.
 MUST_FIT = {"div", "floor_divide", "remainder", "fmod", "clamp", "clamp_min", "clamp_max", "full",
             "full_like", "fill", "scalar_tensor"}

@@ -21,9 +21,10 @@ from dataclasses import dataclass, field
 import torch
 
 from mini_compile_dtypes import CPP
+from mini_compile_eager import refusal
 from mini_compile_operators import NotInTable, name_of, reduction_of, rule_of
 
-__all__ = ["Group", "Places", "is_name", "plan", "why_not"]
+__all__ = ["VIEWS", "Group", "Places", "is_name", "plan", "why_not"]
 LARGEST_GROUP = 64                                   # nodes in one loop
 
 # Views that keep the values in their order: inside a loop they are only another name.
@@ -66,9 +67,10 @@ def why_not(node):
     if any(s == 0 and n != 1 for n, s in zip(key(value.shape), key(value.stride()), strict=True)):
         return "its result overlaps itself"
     try:
-        return why_not_reduction(node) if reduction_of(node) else rule_of(node) and None
-    except NotInTable as reason:
-        return str(reason)
+        reason = why_not_reduction(node) if reduction_of(node) else rule_of(node) and None
+    except NotInTable as problem:
+        return str(problem)
+    return reason or refusal(node.target, node.args, node.kwargs)
 
 
 def why_not_tensor(tensor):

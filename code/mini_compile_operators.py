@@ -10,8 +10,9 @@ import string
 from dataclasses import dataclass
 
 import torch
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 
-from mini_compile_dtypes import HALVES, WIDE_NUMBERS, NotInTable, check_operand
+from mini_compile_dtypes import CPP, HALVES, WIDE_NUMBERS, NotInTable, check_operand
 
 __all__ = ["WIDE_NUMBERS", "NotInTable", "Reduction", "arguments", "name_of", "reduction_of",
            "rule_of"]
@@ -32,11 +33,27 @@ def divide(given, dtype):
     mode = given.get("rounding_mode")
     if mode is None:
         return "{self} / {other}"
+    if dtype in HALVES and not single(given["other"]):
+        return (f"f::floor_divide({{self}}, {{other}}, {as_half(dtype)})" if mode == "floor" else
+                f"f::trunc({as_half(dtype)}({{self}} / {{other}}))")
     if dtype.is_floating_point:
         return "f::floor_divide({self}, {other})" if mode == "floor" else (
             "f::trunc({self} / {other})")
     no_zero(given["other"])
     return "f::floor_divide({self}, {other})" if mode == "floor" else "{self} / {other}"
+
+
+def single(operand):
+    """Whether it's one number, alone or repeated: beside it eager computes a half as a float, and
+    rounds once at the end. Between two tensors it rounds each step."""
+    value = value_of(operand)
+    return not isinstance(value, torch.Tensor) or all(
+        statically_known_true(size == 1) or statically_known_true(step == 0)
+        for size, step in zip(value.shape, value.stride(), strict=True))
+
+
+def as_half(dtype):
+    return f"as_{CPP[dtype][0]}"
 
 
 def floor_divide(given, dtype):
@@ -67,18 +84,35 @@ def no_zero(divisor):
 POWERS = {2: "{self} * {self}", 3: "{self} * {self} * {self}", 1: "{self}"}
 FLOAT_POWERS = {0.5: "f::sqrt({self})", -0.5: "1 / f::sqrt({self})", -1: "1 / {self}",
                 -2: "1 / ({self} * {self})", 0: "1"}
+BFLOAT16_POWERS = {3: "as_bfloat16({self} * {self}) * {self}",
+                   -2: "1 / as_bfloat16({self} * {self})"}
 
 
 def power(given, dtype):
-    """The exponents that eager treats apart; others call pow."""
+    """The exponents that eager treats apart; others call pow, and so do all of float16."""
     exponent = given["exponent"]
     number = isinstance(exponent, (int, float))
+    if number and dtype == torch.bfloat16 and exponent in BFLOAT16_POWERS:
+        return BFLOAT16_POWERS[exponent]
     if number and exponent in POWERS:
         return POWERS[exponent]
     if not dtype.is_floating_point:
         raise NotInTable("an integer power other than 1, 2, 3")
-    return FLOAT_POWERS[exponent] if number and exponent in FLOAT_POWERS else (
-        "f::pow({self}, {exponent})")
+    if number and exponent == -0.5:
+        one_rounding(dtype)
+    apart = number and dtype != torch.float16 and exponent in FLOAT_POWERS
+    return FLOAT_POWERS[exponent] if apart else "f::pow({self}, {exponent})"
+
+
+def reciprocal_root(given, dtype):
+    one_rounding(dtype)
+    return "1 / f::sqrt({self})"
+
+
+def one_rounding(dtype):
+    """1 / sqrt: whether eager rounds a half in between depends on how it lies in memory."""
+    if dtype in HALVES:
+        raise NotInTable("eager has no single rule for rounding the root of a small float")
 
 
 def clamp(given, dtype):
@@ -117,7 +151,7 @@ RESULT = {name: f"f::{name}({{self}})" for name in UNARY.split()} | {
     "rsub": scaled("{other} - {self}", "{other} - {alpha} * {self}"), "mul": "{self} * {other}",
     "div": divide, "floor_divide": floor_divide, "remainder": remainder, "fmod": fmod, "pow": power,
     "neg": "-{self}", "abs": "f::abs({self})", "sign": "f::sign({self})",
-    "sgn": "f::sign({self})", "reciprocal": "1 / {self}", "rsqrt": "1 / f::sqrt({self})",
+    "sgn": "f::sign({self})", "reciprocal": "1 / {self}", "rsqrt": reciprocal_root,
     "square": "{self} * {self}", "sigmoid": "1 / (1 + f::exp(-{self}))",
     "floor": only_float("f::floor({self})"), "ceil": only_float("f::ceil({self})"),
     "trunc": only_float("f::trunc({self})"), "round": only_float("f::round({self})"),

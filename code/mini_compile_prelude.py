@@ -102,15 +102,19 @@ template <class T> inline T floor_divide(T a, T b) {
   const T quotient = a / b;
   return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
-template <class T> inline T float_floor_divide(T a, T b) {
+template <class T> inline T as_is(T x) { return x; }
+template <class T, class R> inline T float_floor_divide(T a, T b, R round) {   // rounds each step
   if (b == 0) return a / b;
-  const T rest = fmod(a, b), exact = (a - rest) / b;
-  const T quotient = rest != 0 && (rest < 0) != (b < 0) ? exact - 1 : exact;
+  const T rest = fmod(a, b), exact = round(round(a - rest) / b);
+  const T quotient = rest != 0 && (rest < 0) != (b < 0) ? round(exact - 1) : exact;
   const T down = floor(quotient);
-  return quotient == 0 ? (T)__builtin_copysign(0, a / b) : quotient - down > 0.5 ? down + 1 : down;
+  if (quotient == 0) return (T)__builtin_copysign(0, a / b);
+  return round(quotient - down) > 0.5 ? down + 1 : down;
 }
-inline float floor_divide(float a, float b) { return float_floor_divide(a, b); }
-inline double floor_divide(double a, double b) { return float_floor_divide(a, b); }
+inline double floor_divide(double a, double b) { return float_floor_divide(a, b, as_is<double>); }
+inline float floor_divide(float a, float b, float round(float) = as_is<float>) {
+  return float_floor_divide(a, b, round);
+}
 }  // namespace f
 """
 

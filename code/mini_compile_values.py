@@ -98,9 +98,10 @@ class Values:
             return f"row_{node.name}[{self.in_row()}]"    # kept as it was computed
         return f"from_{CPP[dtype][0]}({text})" if dtype in HALVES else text
 
-    def operand(self, given, user, dtype):
+    def operand(self, given, user, dtype, argument="self"):
         if not isinstance(given, torch.fx.Node):
-            return literal(given, dtype, rounded=name_of(user) not in WIDE_NUMBERS)
+            wide = argument == "other" and name_of(user) in WIDE_NUMBERS
+            return literal(given, dtype, rounded=not wide)
         value = given.meta["val"]
         if isinstance(value, torch.Tensor):
             return convert(self.value(given, user), value.dtype, dtype)
@@ -109,6 +110,6 @@ class Values:
     def expression(self, node):
         text, conversions = rule_of(node)
         given, dtype = arguments(node), node.meta["val"].dtype
-        text = text.format(**{name: self.operand(given[name], node, to)
+        text = text.format(**{name: self.operand(given[name], node, to, name)
                               for name, to in conversions.items()})
         return convert(f"({text})", torch.float32, dtype) if dtype in HALVES else text

@@ -14,6 +14,8 @@ Not as in plain Python, for want of a guard or of a real frame:
   equal constants is returned; when __del__ runs; the order of a set; an alias of locals(); calls
   counted by a mode, or by a method put on torch.Tensor; the attributes of a compiled module
 - changed after a capture and not seen: a builtin, __bases__, __setattr__, a default removed
+- which of two views, one made under no_grad, gets a gradient after a graph by AOTAutograd
+- torch.jit.trace of a compiled function: names of generated code differ from run to run
 - an error that the graph itself raises after it wrote to an input leaves the function at once
 Read on: mini_dynamo_capture; then from below _bytecode, _functions, _rules, _rules_control,
 _opcodes, _run (so far without torch), _values, _guards, _wrap, _attributes, _builtins, _calls,
@@ -146,12 +148,9 @@ class Session:
 
     def capture(self, frame, point):
         try:
-            tracer, returned = trace(frame)
-            if not (operations(tracer.graph) or self.fullgraph):
-                return self.skip(frame.code, point, "no operation on tensors in it")
-            return self.keep(point, tracer, returned)
+            return self.keep(frame, point, *trace(frame))
         except Stopped as met:
-            stopped, cause = met, met.cause
+            stopped, cause = met.with_traceback(None), met.cause
             if self.fullgraph:
                 raise Unsupported(cause.reason) from None
         except Break as broken:                      # what is returned cannot be rebuilt
@@ -164,7 +163,7 @@ class Session:
         if stop is None:
             return self.skip(frame.code, point, cause.reason)
         try:
-            entry = self.keep(point, *trace(frame, stop), plain)
+            entry = self.keep(frame, point, *trace(frame, stop), plain)
         except Break as broken:
             return self.skip(frame.code, point, broken.reason)
         self.stats.break_reasons.append(cause.reason)
@@ -172,10 +171,22 @@ class Session:
 
     def resumable_at(self, frame, stopped):
         tracer, _ = trace(frame, stopped.count)
-        return may_resume(tracer.frame, stopped.where)
+        try:
+            return may_resume(tracer.frame, stopped.where)
+        finally:
+            tracer.forget()
 
-    def keep(self, point, tracer, returned, plain=False):
-        """Turn a finished trace into an entry: recipes, changes, and the graph for the back end."""
+    def keep(self, frame, point, tracer, returned, plain=False):
+        """Turn a finished trace into an entry, if it's worth one."""
+        try:
+            if returned and not (operations(tracer.graph) or self.fullgraph):
+                return self.skip(frame.code, point, "no operation on tensors in it")
+            return self.made(point, tracer, returned, plain)
+        finally:
+            tracer.forget()
+
+    def made(self, point, tracer, returned, plain):
+        """An entry: recipes, changes, and the graph for the back end."""
         recipes, f = Recipes(tracer), tracer.frame
         result = recipes.of(returned[0]) if returned else None
         live = {} if returned else {name: recipes.of(value) for name, value in f.locals.items()
@@ -186,6 +197,8 @@ class Session:
         compiled, inputs = self.hand_over(tracer, recipes)
         if len(several := tracer.mutable_sources()) > 1:
             tracer.guard(guards.distinct(several))
+        if len(several := tracer.overlapping()) > 1:
+            tracer.guard(guards.overlap(several, tracer.real_state))
         goes_on = {"at": f.at, "kw_names": f.kw_names, "grad_blocks": f.grad_blocks}
         entry = Entry(tracer.guards, inputs, compiled, recipes.sources, len(recipes.outputs),
                       changes, result, goes_on, live, deleted, stack, draws(tracer.graph), plain)

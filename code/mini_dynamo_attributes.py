@@ -135,6 +135,10 @@ class Attributes:
                 return value
             if obj.source:
                 self.guard(guards.absent(obj.source, name))
+            if found is MISSING:
+                value = self.module_entry(obj, name)
+                if value is not MISSING:
+                    return value
         return self.class_attribute(obj, name)
 
     def data_descriptor(self, obj, name, found):
@@ -147,15 +151,19 @@ class Attributes:
 
     def instance_attribute(self, obj, name):
         own = getattr(obj.real, "__dict__", {})
-        if name in own:
-            return self.wrap(own[name], obj.source.attr(name))
-        if isinstance(obj.real, torch.nn.Module):
+        return self.wrap(own[name], obj.source.attr(name)) if name in own else MISSING
+
+    def module_entry(self, obj, name):
+        """A parameter, buffer or submodule: nn.Module.__getattr__ finds it, after the class."""
+        if static(obj.cls, "__getattr__") is torch.nn.Module.__getattr__:
+            own = vars(obj.real)
             for table in TABLES:
                 if id(own.get(table)) in self.known:  # somebody has the table itself, and may
                     shadow = self.known[id(own[table])][1]             # have changed it
                     if name in shadow:
                         return shadow[name]
                 elif name in own.get(table, ()):
+                    self.guard(guards.lacks(obj.source.of("type({})"), name))
                     return self.wrap(own[table][name], obj.source.attr(table).item(name))
         return MISSING
 

@@ -27,7 +27,7 @@ from mini_dynamo_builtins import (
     is_pure,
 )
 from mini_dynamo_bytecode import CO_GENERATOR, why_not
-from mini_dynamo_functions import frame_of
+from mini_dynamo_functions import frame_of, named_generator
 from mini_dynamo_guards import Source
 from mini_dynamo_opcodes import RULES
 from mini_dynamo_run import Break, run, run_generator
@@ -50,6 +50,8 @@ DEPTH = 60
 class Calls:
 
     def super(self, cls, this):
+        if type(this) is Obj and isinstance(cls, type) and not issubclass(this.cls, cls):
+            raise TypeError("super(type, obj): obj must be an instance or subtype of type")
         return Super(cls, this)
 
     def call(self, function, args, kwargs, f):
@@ -92,7 +94,7 @@ class Calls:
             raise Break(f"{name} cannot be followed: {reason or 'the calls are nested too deeply'}")
         frame = self.inline_frame(function, args, kwargs)
         if function.__code__.co_flags & CO_GENERATOR:
-            return run_generator(frame, self)
+            return named_generator(run_generator(frame, self), function)
         self.depth += 1
         try:
             return run(frame, self)
@@ -179,7 +181,7 @@ class Calls:
     def switch_gradients(self, method):
         switch = method.switch
         if method.name == "clone":
-            if switch.mode is None:
+            if switch.cls is torch.set_grad_enabled:
                 raise Break("set_grad_enabled as a decorator")
             return GradSwitch(switch.cls, switch.mode)
         if method.name == "__enter__":
@@ -244,7 +246,10 @@ class Calls:
         made = Obj(self, cls)
         self.objects.append(made)
         if isinstance(init, types.FunctionType):
-            self.call(self.class_attribute(made, "__init__"), args, kwargs, None)
+            result = self.call(self.class_attribute(made, "__init__"), args, kwargs, None)
+            if result is not None:
+                raise TypeError("__init__() should return None, not "
+                                f"'{result.__class__.__name__}'")
         elif args or kwargs:
             raise Break(f"making a {cls.__qualname__}")
         return made

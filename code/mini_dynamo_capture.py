@@ -95,7 +95,8 @@ class Stopped(Exception):
     """The trace met a break after `count` instructions; `fallback` is the last safe count."""
 
     def __init__(self, count, cause, where, fallback):
-        self.count, self.cause, self.where, self.fallback = count, cause, where, fallback
+        self.count, self.where, self.fallback = count, where, fallback
+        self.cause = cause.with_traceback(None)      # its frames would keep the inputs alive
 
 
 def trace(frame, stop=None):
@@ -122,6 +123,9 @@ def trace(frame, stop=None):
                 raise Stopped(count, cause, position, fallback) from None
             count += 1
         return tracer, None
+    except BaseException:
+        tracer.forget()
+        raise
     finally:
         torch._C._set_grad_enabled(mode)
 

@@ -22,6 +22,8 @@ def frame_of(function, args, kwargs, defaults=None, kwdefaults=None):
 def bind(function, args, kwargs, defaults, kwdefaults):
     """Arguments by parameter name; if they do not fit, Python itself writes the TypeError."""
     code = function.__code__
+    if not all(isinstance(name, str) for name in kwargs):
+        refuse(function, args, kwargs)
     names, kwonly = code.co_varnames, code.co_kwonlyargcount
     positional, rest = names[:code.co_argcount], dict(kwargs)
     bound = dict(zip(positional, args, strict=False))
@@ -87,6 +89,11 @@ def set_function(function, name, value):
         return with_annotations(function, value)
     setattr(function, f"__{name}__", value)
     return function
+
+
+def named_generator(generator, function):
+    generator.__name__, generator.__qualname__ = function.__name__, function.__qualname__
+    return generator
 
 
 @functools.cache

@@ -138,6 +138,28 @@ def distinct(sources):
     return Guard(None, f"no two of {', '.join(map(repr, sources))} are one object", test)
 
 
+def overlap(sources, state):
+    """STORAGE_OVERLAPPING: which of the tensors overlap in memory, and by how many bytes."""
+    wanted = overlaps([source.fetch(state) for source in sources])
+    return Guard(None, f"{', '.join(map(repr, sources))} overlap as they did: {wanted or 'never'}",
+                 lambda now: overlaps([source.fetch(now) for source in sources]) == wanted)
+
+
+def overlaps(tensors):
+    """{(place, other place): distance of their first bytes} of those that share some bytes."""
+    spans = [span(tensor) for tensor in tensors]
+    return {(i, j): b[0] - a[0] for j, b in enumerate(spans) for i, a in enumerate(spans[:j])
+            if a[0] < b[1] and b[0] < a[1]}
+
+
+def span(tensor):
+    """The first byte and the one behind the last, by address; of nothing if it has no numbers."""
+    if tensor.layout is not torch.strided or not tensor.numel():
+        return 0, 0
+    last = sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True))
+    return tensor.data_ptr(), tensor.data_ptr() + (last + 1) * tensor.element_size()
+
+
 PROPERTIES = {
     "dtype": lambda t: t.dtype, "device": lambda t: t.device, "shape": lambda t: tuple(t.shape),
     "stride": lambda t: t.stride() if t.layout is torch.strided else None,

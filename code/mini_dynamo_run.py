@@ -76,7 +76,7 @@ class World:
     def unbound(self, f, name):
         if name in f.code.co_freevars:
             return NameError(f"cannot access free variable '{name}' where it is not associated "
-                             "with a value in enclosing scope")
+                             "with a value in enclosing scope", name=name)
         return UnboundLocalError(f"cannot access local variable '{name}' where it is not "
                                  "associated with a value")
 
@@ -142,7 +142,7 @@ class Real(World):
         scope = scope if isinstance(scope, dict) else vars(scope)
         if name in scope:
             return scope[name]
-        raise NameError(f"name '{name}' is not defined")
+        raise NameError(f"name '{name}' is not defined", name=name)
 
     def store_global(self, f, name, value):
         f.globals[name] = value
@@ -153,7 +153,7 @@ class Real(World):
 
     def delete_global(self, f, name):
         if name not in f.globals:
-            raise NameError(f"name '{name}' is not defined")
+            raise NameError(f"name '{name}' is not defined", name=name)
         del f.globals[name]
 
     def import_name(self, f, name, names, level):
@@ -213,6 +213,10 @@ class Real(World):
         return sys.exc_info()[1] or RuntimeError("No active exception to reraise")
 
     def matches(self, error, kinds):
+        for kind in kinds if isinstance(kinds, tuple) else (kinds,):
+            if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+                raise TypeError("catching classes that do not inherit from BaseException is not "
+                                "allowed")
         return isinstance(error, kinds)
 
     def leaver(self, f, manager):
@@ -228,12 +232,18 @@ class Real(World):
 def special(manager, name):
     kind = type(manager)
     if not hasattr(kind, "__enter__") or not hasattr(kind, "__exit__"):
-        raise TypeError(f"'{kind.__name__}' object does not support the context manager protocol")
+        missed = " (missed __exit__ method)" if hasattr(kind, "__enter__") else ""
+        raise TypeError(f"'{kind.__name__}' object does not support the context manager "
+                        f"protocol{missed}")
     return getattr(manager, name)
 
 
 def super_arguments(w, f: Frame):
     """What `super()` without arguments means: the class whose body this is, and the first one."""
+    if not f.code.co_argcount:
+        raise RuntimeError("super(): no arguments")
+    if "__class__" not in f.code.co_freevars:
+        raise RuntimeError("super(): __class__ cell not found")
     first = f.code.co_varnames[0]
     this = w.load_cell(f, first) if first in f.code.co_cellvars else w.load_local(f, first)
     return w.load_cell(f, "__class__"), this

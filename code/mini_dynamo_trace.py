@@ -39,7 +39,7 @@ class Tracer(Wrapping, Attributes, Calls, Real):
     def __init__(self, frame):
         self.graph, self.mode = torch.fx.Graph(), FakeTensorMode()
         self.guards = list(guards.ambient())
-        self.inputs, self.known, self.by_fake = [], {}, {}
+        self.inputs, self.unwritten, self.known, self.by_fake = [], {}, {}, {}
         self.sources, self.shadows, self.objects = {}, [], []
         self.cells, self.cell_sources, self.made_cells = {}, {}, {}
         self.globals_sources = {id(frame.globals): Source("G")}
@@ -50,6 +50,10 @@ class Tracer(Wrapping, Attributes, Calls, Real):
             self.frame.locals[name] = self.outside(value, Source(f"L[{name!r}]"))
         self.frame.stack = [value if value is NULL else self.wrap(value, Source(f"S[{k}]"))
                             for k, value in enumerate(frame.stack)]
+
+    def forget(self):
+        """Let go of what the frame held: the stand-ins and the tracer hold each other."""
+        vars(self).clear()
 
     def outside(self, value, source):
         """A local of the traced frame, unread; a cell is known by its source."""

@@ -158,11 +158,24 @@ class Obj:
         return id(self)
 
     def __bool__(self):
-        for name in ("__bool__", "__len__"):
-            if hasattr(self.cls, name):
-                return bool(self.world.special(self, name))
-            self.world.guard_class(self, name)
+        if hasattr(self.cls, "__bool__"):
+            answer = self.world.special(self, "__bool__")
+            if type(answer) is not bool:              # as CPython checks it
+                raise TypeError("__bool__ should return bool, returned "
+                                f"{answer.__class__.__name__}")
+            return answer
+        self.world.guard_class(self, "__bool__")
+        if hasattr(self.cls, "__len__"):
+            return len(self) != 0                     # len() checks what __len__ returns
+        self.world.guard_class(self, "__len__")
         return True
+
+    def __float__(self):
+        answer = self.world.special(self, "__float__")
+        if not isinstance(answer, float):
+            raise TypeError(f"{self.cls.__name__}.__float__ returned non-float "
+                            f"(type {answer.__class__.__name__})")
+        return answer
 
     def __eq__(self, other):
         return self.world.compare_objects(self, other)
@@ -183,7 +196,7 @@ def _forward(name):
 
 
 for _name in ("__len__", "__iter__", "__next__", "__getitem__", "__setitem__", "__delitem__",
-              "__contains__", "__repr__", "__str__", "__format__", "__int__", "__float__",
+              "__contains__", "__repr__", "__str__", "__format__", "__int__",
               "__index__", "__round__", "__reversed__", "__invert__", "__pos__",
               "__lt__", "__le__", "__gt__", "__ge__", "__neg__", "__abs__",
               *(f"__{way}{_op}__" for way in ("", "r", "i") for _op in (

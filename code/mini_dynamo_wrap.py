@@ -117,7 +117,10 @@ class Wrapping:
                               value.__name__)
         if type(this) in GradSwitch.KINDS and value.__name__ == "clone":
             self.guard(guards.typed(source.attr("__self__"), this))
-            return GradMethod(GradSwitch(type(this), GRAD_MODES.get(type(this))), "clone")
+            mode = GRAD_MODES.get(type(this))
+            if mode is None:                          # set_grad_enabled as a decorator
+                mode = self.wrap(this.mode, source.attr("__self__").attr("mode"))
+            return GradMethod(GradSwitch(type(this), mode), "clone")
         return types.MethodType(self.wrap(value.__func__, source.attr("__func__")),
                                 self.wrap(this, source.attr("__self__")))
 
@@ -127,6 +130,11 @@ class Wrapping:
         return [source for value, stand_in, source in self.known.values()
                 if type(stand_in) in (Traced, Obj, list, dict, set)] + (
             cells if any(written for _, _, written in self.cells.values()) else [])
+
+    def overlapping(self):
+        """The inputs' sources, if one of them is written to: then it matters how they overlap."""
+        written = [t for t in self.inputs if t.fake._version != self.unwritten[t.source]]
+        return [t.source for t in self.inputs] if written else []
 
     def input(self, value, source):
         """A tensor from outside: a placeholder, and a fake with its properties."""
@@ -139,6 +147,7 @@ class Wrapping:
                 self.graph.inserting_before(None)):
             node = self.graph.placeholder(re.sub(r"\W+", "_", source.text).lower())
         traced = self.by_fake[id(fake)] = Traced(self, node, fake, source)
+        self.unwritten[source] = fake._version
         self.inputs.append(traced)
         return traced
 

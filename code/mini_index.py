@@ -13,6 +13,7 @@ cells, a value that lies in its storage; ints of over 64 bits; writing by a uint
 In a clone of the book, `python3 code/mini_index.py` gives a short tour (--lang zh or --lang en).
 """
 import sys
+import warnings
 from dataclasses import dataclass
 from functools import reduce
 from numbers import Number
@@ -37,11 +38,12 @@ class Place:
     offset: int
     chosen: dict
 
-    def select(self, dim, i):
-        """One position of a dimension, which goes away. IndexError."""
+    def select(self, dim, i, number=None):
+        """One position of a dimension, which goes away. IndexError, naming item `number`."""
         size, stride = self.size.pop(dim), self.stride.pop(dim)
         if not -size <= i < size:
-            raise IndexError(f"index {i} is out of bounds for dimension {dim} with size {size}")
+            raise IndexError(f"index {i} is out of bounds for dimension "
+                             f"{dim if number is None else number} with size {size}")
         self.offset += i % size * stride
 
     def slice(self, dim, part):
@@ -71,14 +73,14 @@ def basic(x, key):
     if used > x.dim():
         raise IndexError(f"too many indices for a tensor of dimension {x.dim()}")
     place = Place(list(x.shape), list(x.stride()), x.storage_offset(), {})
-    for item in items:
+    for number, item in enumerate(items):
         if item is ...:
             dim += x.dim() - used
         elif isinstance(item, torch.Tensor):
             place.chosen[dim] = item
             dim += dims_used(item)
         elif isinstance(item, int) and not isinstance(item, bool):
-            place.select(dim, item)                # the next item meets the next dimension here
+            place.select(dim, item, number)        # the next item meets the next dimension here
         else:
             if isinstance(item, slice):
                 place.slice(dim, item)
@@ -99,6 +101,9 @@ def choices(place):
     """
     found = {}
     for dim, tensor in place.chosen.items():
+        if tensor.dtype == torch.uint8:
+            warnings.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype "
+                          "torch.bool instead.", stacklevel=4)
         if tensor.dtype not in (*MASKS, torch.int64, torch.int32):
             raise IndexError(f"an index tensor is int64, int32 or bool, not {tensor.dtype}")
         if tensor.dtype not in MASKS:

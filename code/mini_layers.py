@@ -1,11 +1,30 @@
 """The layers that an interviewer asks for, written from memory: each in a few lines of tensors.
 
 Read it from top to bottom: linear and embedding, dropout, the norms, convolution, softmax and the
-losses. Attention is in mini_layers_attention.py. For finite numbers of a floating dtype, each has
-the results and gradients of the function of the same name in torch.nn.functional, up to rounding,
-and its main arguments. It needs torch.
+losses. Attention is in mini_layers_attention.py, and what is refused in mini_layers_checks.py. For
+finite numbers of a floating dtype, each has the results and gradients of the function of the same
+name in torch.nn.functional, up to rounding, and its main arguments.
+
+Left out: groups and padding in words of a convolution, probabilities as targets, logits of no
+classes, a bias of two dimensions, a loss of mixed dtypes. It needs torch.
 """
+from operator import index
+
 import torch
+
+from mini_layers_checks import (
+    check_beside,
+    check_end,
+    check_eps,
+    check_image,
+    check_kinds,
+    check_probability,
+    check_shapes,
+    check_statistics,
+    check_steps,
+    check_targets,
+    padding_row,
+)
 
 __all__ = ["batch_norm", "binary_cross_entropy_with_logits", "conv2d", "cross_entropy", "dropout",
            "embedding", "layer_norm", "linear", "log_softmax", "rms_norm", "softmax", "wide",
@@ -24,21 +43,27 @@ def wide(x):
 # --- 1. Linear and embedding -------------------------------------------------------------------
 
 def linear(x, weight, bias=None):
-    """x (..., in), weight (out, in), bias (out,) -> (..., out)."""
-    out = x @ weight.mT
-    return out if bias is None else out + bias
+    """x (..., in), weight (out, in), bias (out,) or one number -> (..., out). RuntimeError.
+
+    `expand` refuses a bias of more dimensions, which would make the result larger.
+    """
+    check_kinds(x, weight, bias)
+    out = x @ weight.t()
+    return out if bias is None else out + bias.expand(len(weight))
 
 
 def embedding(ids, weight, padding_idx=None):
     """Row `ids[...]` of weight (V, D) for each integer in ids (...) -> (..., D).
 
     The row `padding_idx` is looked up like any other, but gets no gradient. Unlike weight[ids],
-    a negative id is an error: it would quietly take a row from the end. Raises as index_select.
+    a negative id is an error: it would quietly take a row from the end. Raises as index_select;
+    ValueError for a row of padding that is not there.
     """
-    rows = weight.index_select(0, ids.reshape(-1)).reshape(*ids.shape, weight.shape[1])
+    count, size = weight.shape
+    rows = weight.index_select(0, ids.reshape(-1)).reshape(*ids.shape, size)
     if padding_idx is None:
         return rows
-    padding = (ids == padding_idx % len(weight)).unsqueeze(-1)
+    padding = (ids == padding_row(padding_idx, count)).unsqueeze(-1)
     return torch.where(padding, rows.detach(), rows)
 
 
@@ -50,6 +75,7 @@ def dropout(x, p=0.5, training=True):
     Scaled here, the mean of an element stays what it was, so eval has nothing to do. The same
     seed gives the same zeros as torch on the CPU.
     """
+    check_probability(p)
     if not training or p == 0:
         return x
     if p == 1:
@@ -68,12 +94,15 @@ def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=Fa
     `running_var` (C,), which may be None; otherwise these two normalise. ValueError if one of the
     four isn't (C,): a single number would quietly serve all channels.
     """
-    for each in (running_mean, running_var, weight, bias):
-        if each is not None and each.shape != x.shape[1:2]:
-            raise ValueError(f"{tuple(each.shape)} numbers for {x.shape[1]} channels")
+    check_eps(eps, training)
+    check_statistics(running_mean, running_var)
+    check_beside(x, running_mean, running_var, weight, bias)
+    check_shapes(x.shape[1:2], running_mean, running_var, weight, bias)
     shape = (1, -1) + (1,) * (x.dim() - 2)     # a (C,) tensor against (N, C, ...)
     values, mean, var = wide(x), running_mean, running_var
-    if training and x.numel():
+    if not x.numel():
+        return affine(values.clone(), weight, bias, shape).to(x.dtype)
+    if training:
         mean, var = batch_statistics(values, running_mean, running_var, momentum)
     out = (values - mean.view(shape)) * torch.rsqrt(var.view(shape) + eps)
     return affine(out, weight, bias, shape).to(x.dtype)
@@ -103,6 +132,8 @@ def layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5):
     `eps` stands inside the root, beside the biased variance. ValueError as `check_end`.
     """
     check_end(x, normalized_shape)
+    check_shapes(normalized_shape, weight, bias)
+    check_beside(x, weight, bias)
     dims = tuple(range(-len(normalized_shape), 0))
     values = wide(x)
     centred = values - values.mean(dims, keepdim=True)
@@ -118,18 +149,12 @@ def rms_norm(x, normalized_shape, weight=None, eps=None):
     as `check_end`.
     """
     check_end(x, normalized_shape)
+    check_shapes(normalized_shape, weight)
     dims = tuple(range(-len(normalized_shape), 0))
     values = wide(x)
     eps = torch.finfo(values.dtype).eps if eps is None else eps
     out = values * torch.rsqrt((values * values).mean(dims, keepdim=True) + eps)
     return affine(out, weight, None, normalized_shape).to(x.dtype)
-
-
-def check_end(x, normalized_shape):
-    """ValueError unless `normalized_shape` is the end of x's shape, and not empty."""
-    end = tuple(normalized_shape)
-    if not end or tuple(x.shape[-len(end):]) != end:
-        raise ValueError(f"normalized_shape {end} is not the end of the shape {tuple(x.shape)}")
 
 
 def affine(x, weight, bias, shape):
@@ -144,8 +169,10 @@ def windows(x, kernel, stride=(1, 1), dilation=(1, 1)):
     """Every window of x (N, C, H, W) as a view (N, C, out_h, out_w, kernel_h, kernel_w).
 
     One step to the next window is `stride` elements, one step inside a window `dilation`; nothing
-    is copied, and overlapping windows share their elements. RuntimeError if none fits.
+    is copied, and overlapping windows share their elements. RuntimeError if none fits, and as
+    `check_steps`.
     """
+    check_steps(kernel, stride, dilation)
     (n, c, *sizes), (sn, sc, *steps) = x.shape, x.stride()
     reach = [d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)]
     out = [(size - r) // s + 1 for size, r, s in zip(sizes, reach, stride, strict=True)]
@@ -160,10 +187,17 @@ def windows(x, kernel, stride=(1, 1), dilation=(1, 1)):
 def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1):
     """x (N, C, H, W), weight (O, C, kernel_h, kernel_w), bias (O,) -> (N, O, out_h, out_w).
 
-    `stride`, `padding` and `dilation` are a number or a pair. RuntimeError as `windows`.
+    An x of (C, H, W) is one image. `stride`, `padding` and `dilation` are a number or a pair.
+    RuntimeError as `windows`; ValueError, TypeError as the checks.
     """
-    padded = pad(x, pair(padding))
-    view = windows(padded, weight.shape[2:], pair(stride), pair(dilation))
+    if x.dim() == 3:
+        return conv2d(x.unsqueeze(0), weight, bias, stride, padding, dilation).squeeze(0)
+    stride, padding, dilation = pair(stride), pair(padding), pair(dilation)
+    check_kinds(x, weight, bias)
+    check_image(x.shape[2:], padding)
+    check_shapes((len(weight), x.shape[1], *weight.shape[2:]), weight)
+    check_shapes(weight.shape[:1], bias)
+    view = windows(pad(x, padding), weight.shape[2:], stride, dilation)
     n, _, out_h, out_w = view.shape[:4]
     # here it copies
     columns = view.permute(0, 2, 3, 1, 4, 5).reshape(n, out_h * out_w, weight[0].numel())
@@ -182,7 +216,10 @@ def pad(x, padding):
 
 
 def pair(value):
-    return (value, value) if isinstance(value, int) else tuple(value)
+    """Two whole numbers: those given, or twice the one given, alone or in a tuple. TypeError."""
+    values = (value,) if hasattr(value, "__index__") else tuple(value)
+    first, second = values * 2 if len(values) == 1 else values
+    return index(first), index(second)
 
 
 # --- 5. Softmax and the losses: take the largest off before exp --------------------------------
@@ -190,7 +227,7 @@ def pair(value):
 def softmax(x, dim):
     """exp(x) over its sum along `dim`, computed without overflow; a row of -inf gives nan."""
     values = wide(x)
-    powers = (values - values.amax(dim, keepdim=True).detach()).exp()
+    powers = (values - largest(values, dim)).exp()
     return (powers / powers.sum(dim, keepdim=True)).to(x.dtype)
 
 
@@ -201,24 +238,35 @@ def log_softmax(x, dim):
     above 1 and one of them is 1. That m cancels, so no gradient goes through it.
     """
     values = wide(x)
-    shifted = values - values.amax(dim, keepdim=True).detach()
+    shifted = values - largest(values, dim)
     return (shifted - shifted.exp().sum(dim, keepdim=True).log()).to(x.dtype)
+
+
+def largest(x, dim):
+    """The largest element along `dim`, for the gradient a constant; 0 where there is none."""
+    check_kinds(x)
+    return x.amax(dim, keepdim=True).detach() if x.numel() else x.new_zeros(())
 
 
 def cross_entropy(logits, target, weight=None, ignore_index=-100, reduction="mean",
                   label_smoothing=0.0):
     """logits (N, C, ...), raw; target (N, ...) int64; weight (C,) -> 0-dim, or (N, ...) for none.
 
-    The mean is the sum divided by the weights of the targets that count, not by N: nan if all are
-    ignored. `reduction`: "mean", "sum" or "none". ValueError as `check_targets`.
+    Logits (C,) and a target of no dimensions are one sample. The mean is the sum divided by the
+    weights of the targets that count, not by N: nan if all are ignored. `reduction`: "mean", "sum"
+    or "none". ValueError, TypeError as `check_targets`; probabilities as targets are left out.
     """
-    check_targets(logits, target, weight, reduction)
+    if logits.dim() == 1:
+        loss = cross_entropy(logits.unsqueeze(0), target.unsqueeze(0), weight, ignore_index,
+                             reduction, label_smoothing)
+        return loss.reshape(())
+    check_targets(logits, target, weight, reduction, label_smoothing)
     log_probs, classes = log_softmax(logits, 1), logits.shape[1]
     weight = logits.new_ones(classes) if weight is None else weight
     counts = target != ignore_index
     known = target.where(counts, 0)            # gather needs a class even where nothing counts
     losses = -log_probs.gather(1, known.unsqueeze(1)).squeeze(1) * weight[known]
-    if label_smoothing:                        # a part of the target goes to all classes alike
+    if label_smoothing > 0:                    # a part of the target goes to all classes alike
         over_all = -(log_probs * weight.view(-1, *[1] * (logits.dim() - 2))).sum(1) / classes
         losses = (1 - label_smoothing) * losses + label_smoothing * over_all
     losses = losses.where(counts, 0)
@@ -228,22 +276,13 @@ def cross_entropy(logits, target, weight=None, ignore_index=-100, reduction="mea
     return total if reduction == "sum" else total / weight[known].where(counts, 0).sum()
 
 
-def check_targets(logits, target, weight, reduction):
-    """ValueError for shapes or a reduction that would give a number, but not the loss."""
-    if target.shape != logits.shape[:1] + logits.shape[2:]:
-        raise ValueError(f"target {tuple(target.shape)} does not fit logits {tuple(logits.shape)}")
-    if weight is not None and weight.shape != logits.shape[1:2]:
-        raise ValueError(f"weight {tuple(weight.shape)} for {logits.shape[1]} classes")
-    if reduction not in ("mean", "sum", "none"):
-        raise ValueError(f'reduction is "mean", "sum" or "none", not {reduction!r}')
-
-
 def binary_cross_entropy_with_logits(logits, target):
     """The mean of -log(sigmoid) of finite raw logits, target in [0, 1] of the same shape and dtype.
 
     log(1 + exp(z)) - y z, as the log-sum-exp of 0 and z. ValueError if the shapes differ: (N, 1)
     and (N,) would quietly make N x N losses.
     """
+    check_kinds(logits, target)
     if target.shape != logits.shape:
         raise ValueError(f"target {tuple(target.shape)}, but logits {tuple(logits.shape)}")
     return (torch.logaddexp(logits.new_zeros(()), logits) - logits * target).mean()

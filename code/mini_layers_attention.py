@@ -9,7 +9,8 @@ import math
 import torch
 from torch import nn
 
-from mini_layers import dropout, layer_norm, linear, wide
+from mini_layers import dropout, largest, layer_norm, linear, wide
+from mini_layers_checks import check_kinds, check_mask, check_probability, check_shapes
 
 __all__ = [
     "KVCache",
@@ -32,8 +33,8 @@ def softmax_or_zero(scores):
     Its largest score is -inf, and -inf - (-inf) is nan. With 0 taken off instead, all powers are
     0, and so is their sum, by which nothing may be divided.
     """
-    largest = scores.amax(-1, keepdim=True).detach()
-    powers = (scores - largest.where(largest > -math.inf, 0)).exp()
+    top = largest(scores, -1)
+    powers = (scores - top.where(top > -math.inf, 0)).exp()
     total = powers.sum(-1, keepdim=True)
     return powers / total.where(total > 0, 1)
 
@@ -49,19 +50,25 @@ def causal_mask(queries, keys, device=None):
     return torch.arange(keys, device=device) <= position.unsqueeze(1)
 
 
+def both_masks(mask, seen):
+    """What both let through; `seen` is bool, `mask` of either kind."""
+    return mask.masked_fill(~seen, -math.inf) if mask.is_floating_point() else mask & seen
+
+
 def scaled_dot_product_attention(query, key, value, mask=None, dropout_p=0.0):
     """query (..., L, D), key (..., S, D), value (..., S, V) -> (..., L, V).
 
     mask (..., L, S), broadcast: bool, True where the key may be seen, or a number to add to the
     score. Divided by the root of D, a score of D independent products has variance 1 again. A
-    query that may see nothing gets zeros. TypeError for a mask of integers, which would be added.
+    query that may see nothing gets zeros. TypeError, RuntimeError as the checks.
     Source: torch.nn.functional.scaled_dot_product_attention.
     """
-    scores = wide(query) @ wide(key).mT / math.sqrt(query.shape[-1])
+    check_kinds(query, key, value)
+    size = query.shape[-1]
+    scores = wide(query) @ wide(key).mT / (math.sqrt(size) if size else -math.inf)
     if mask is not None:
+        check_mask(mask, scores)
         bool_mask = mask.dtype == torch.bool
-        if not (bool_mask or mask.is_floating_point()):
-            raise TypeError(f"a mask is bool or floating point, not {mask.dtype}")
         scores = scores.masked_fill(~mask, -math.inf) if bool_mask else scores + mask
     out = dropout(softmax_or_zero(scores), dropout_p) @ wide(value)
     return out.to(query.dtype)
@@ -86,7 +93,8 @@ class KVCache:
         ValueError, and nothing is written, if they do not fit. What fails later does not take the
         new positions out again.
         """
-        if key.shape != value.shape or key.shape[:2] != self.keys.shape[:2]:
+        batch, heads, _, size = self.keys.shape
+        if key.shape != value.shape or key.shape != (batch, heads, *key.shape[2:3], size):
             raise ValueError(f"key {tuple(key.shape)} and value {tuple(value.shape)} for a cache "
                              f"of {tuple(self.keys.shape)}")
         end = self.length + key.shape[2]
@@ -125,6 +133,7 @@ class MultiheadAttention(nn.Module):
 
     def __init__(self, embed_dim, num_heads, num_kv_heads=None, dropout=0.0):
         super().__init__()
+        check_probability(dropout)
         kv_heads = num_heads if num_kv_heads is None else num_kv_heads
         if min(num_heads, kv_heads) < 1 or embed_dim % num_heads or num_heads % kv_heads:
             raise ValueError(f"{embed_dim} features, {num_heads} heads, {num_kv_heads} heads of "
@@ -139,18 +148,18 @@ class MultiheadAttention(nn.Module):
         nn.init.zeros_(self.out_proj.bias)
 
     def forward(self, x, mask=None, causal=False, cache=None):
-        """x (N, L, E) -> (N, L, E); mask (..., L, S) as above, S counting the cached positions;
-        together with `causal` it must be bool.
+        """x (N, L, E) -> (N, L, E); mask (..., L, S) as above, S counting the cached positions.
 
         With a cache, x holds the positions that follow those in it, and its keys and values are
         appended. Use it without gradients.
         """
+        check_shapes((*x.shape[:2], self.out_proj.weight.shape[0]), x)
         query, key, value = self.split(linear(x, self.in_proj_weight, self.in_proj_bias))
         if cache is not None:
             key, value = cache.append(key, value)
         if causal:
             seen = causal_mask(query.shape[2], key.shape[2], x.device)
-            mask = seen if mask is None else mask & seen
+            mask = seen if mask is None else both_masks(mask, seen)
         groups = self.num_heads // self.num_kv_heads              # query heads per head of keys
         key, value = (t.repeat_interleave(groups, 1) if groups > 1 else t for t in (key, value))
         p = self.dropout if self.training else 0.0

@@ -14,7 +14,7 @@ from multiprocessing import connection
 import torch
 from torch.utils.data._utils import collate
 
-from mini_loader_slots import Slot, Slots
+from mini_loader_slots import Slot, Slots, StoragePickler
 
 HELD = 16                     # batches the user may hold before further ones are copied
 SMALL = 1 << 14               # bytes; up to that size a storage is copied out of its slot
@@ -111,8 +111,8 @@ def stack(batch, *, collate_fn_map=None, empty=None):
 
 # --- 2. Messages -------------------------------------------------------------------------------
 
-class Packer(pickle.Pickler):
-    """Pickles everything but plain CPU tensors, for which a slot finds a place."""
+class Packer(StoragePickler):
+    """Pickles everything but plain CPU tensors and storages, for which a slot finds a place."""
 
     def __init__(self, file, slot):
         super().__init__(file, protocol=5)
@@ -120,7 +120,12 @@ class Packer(pickle.Pickler):
 
     def persistent_id(self, thing):
         """What pickle writes instead of `thing`; None: pickle it as usual."""
-        return self.slot.place(thing) if type(thing) is torch.Tensor and is_plain(thing) else None
+        if isinstance(thing, torch.UntypedStorage) and thing.device.type == "cpu":
+            thing = torch.empty(0, dtype=torch.uint8).set_(thing)
+            return (True, *self.slot.place(thing)) if thing.numel() else None
+        if type(thing) is torch.Tensor and is_plain(thing):
+            return False, *self.slot.place(thing)
+        return None
 
 
 class Unpacker(pickle.Unpickler):
@@ -131,12 +136,13 @@ class Unpacker(pickle.Unpickler):
         self.window, self.copy_all, self.storages = window, copy_all, {}
 
     def persistent_load(self, place):
-        offset, nbytes, dtype, *where = place
+        alone, offset, nbytes, dtype, *where = place
         if offset not in self.storages:
             there = bytes_at(self.window, offset, nbytes)
             copied = self.copy_all or nbytes <= SMALL
             self.storages[offset] = (there.clone() if copied else there).untyped_storage()
-        return torch.empty(0, dtype=dtype).set_(self.storages[offset], *where)
+        storage = self.storages[offset]
+        return storage if alone else torch.empty(0, dtype=dtype).set_(storage, *where)
 
 
 # --- 3. Lending --------------------------------------------------------------------------------

@@ -13,8 +13,9 @@ import weakref
 from contextlib import contextmanager, suppress
 from multiprocessing import connection
 
+from mini_loader_errors import wrapped
 from mini_loader_fetch import Kind
-from mini_loader_worker import BELL, Reply, parent_ends, work, wrapped
+from mini_loader_worker import BELL, Reply, parent_ends, work
 
 QUEUE = 256                   # tasks one worker holds at most: more could fill its pipe
 LIVENESS_CHECK = 1.0          # seconds of silence after which to ask whether workers live
@@ -74,22 +75,25 @@ class WorkerProcess:
         self.pipe.close()
 
     def end(self, seconds=0.0):
-        """Close the pipe, wait, kill what is left. The exit code, None if somebody else took it."""
+        """Close the pipe, wait, kill what is left. How the process ended, in words."""
         self.pipe.close()
         if self.process is None:
             return None
         deadline = time.monotonic() + seconds
         while alive(self.process) and (left := deadline - time.monotonic()) > 0:
-            self.process.join(min(left, 0.05))
-        if alive(self.process):
+            if connection.wait([self.process.sentinel], min(left, 0.05)):
+                time.sleep(0.001)                          # closed, but `join` could block on it
+        if late := alive(self.process):
             self.process.kill()
         self.process.join()
         exit_code, self.process = self.process.exitcode, None
-        return exit_code
+        if late and exit_code == -signal.SIGKILL:          # not somebody else, short of memory
+            return f"closed its pipe, did not exit within {seconds:g} s and was killed here"
+        return in_words(exit_code)
 
 
 def in_words(exit_code):
-    """How a process ended, by what `WorkerProcess.end` has returned."""
+    """How a process ended that ended by itself; None: its exit code has gone to somebody else."""
     if exit_code is None:
         return "its exit code was taken by somebody else"
     if exit_code < 0:
@@ -213,8 +217,8 @@ class Pool:
 
     def replace(self, worker):
         """A new process for a dead one. What the dead one had not answered, the new one gets."""
-        exit_code = worker.end(LIVENESS_CHECK)   # it may be on its way out
-        self.check_restart(worker, exit_code)
+        how = worker.end(LIVENESS_CHECK)         # it may be on its way out
+        self.check_restart(worker, how)
         self.statistics.restarts += 1
         worker.start(self.context, self.job)
         if worker.ended:                       # its stream is over, and so are its other tasks
@@ -225,7 +229,7 @@ class Pool:
             worker.send(slot, task._replace(state=worker.state))
             self.statistics.resent += 1
 
-    def check_restart(self, worker, exit_code):
+    def check_restart(self, worker, how):
         """Count a death. If there must be no successor, close the pool and raise RuntimeError."""
         self.deaths += 1
         reason = self.against_restart(worker)
@@ -234,7 +238,7 @@ class Pool:
         _, task = next(iter(worker.tasks.values()))
         self.kill()
         what = "samples" if self.job.iterable else "indices"
-        raise RuntimeError(f"worker {worker.id} died ({in_words(exit_code)}) over batch "
+        raise RuntimeError(f"worker {worker.id} died ({how}) over batch "
                            f"{task.number}, {what}: {task.indices}{reason}")
 
     def against_restart(self, worker):

@@ -3,6 +3,8 @@
 A slot holds one message at a time, pickled: a task, then the reply to it. So no message is too
 long for a pipe, and a worker goes on with its next task before anybody has read its last reply.
 """
+import ctypes
+import io
 import mmap
 import os
 import pickle
@@ -11,6 +13,8 @@ import tempfile
 import weakref
 from contextlib import contextmanager, suppress
 from multiprocessing import reduction
+
+import torch
 
 SLOT_BYTES = 1 << 36          # how far slots lie apart; the file takes memory only where written
 ALIGNMENT = 64                # bytes of a cache line
@@ -56,7 +60,24 @@ def explained(remedy):
         raise OSError(error.errno, f"{error.strerror}; {remedy}") from error
 
 
-# --- 2. One slot -------------------------------------------------------------------------------
+# --- 2. Storages ------------------------------------------------------------------------------
+
+class StoragePickler(pickle.Pickler):
+    """Pickles a storage without a dtype as its bytes, which torch's own reducer can't do."""
+
+    def reducer_override(self, thing):
+        if isinstance(thing, torch.UntypedStorage) and thing.device.type == "cpu":
+            return storage_of, (ctypes.string_at(thing.data_ptr(), thing.nbytes()),)
+        return NotImplemented
+
+
+def storage_of(data):
+    if not data:
+        return torch.UntypedStorage(0)
+    return torch.frombuffer(bytearray(data), dtype=torch.uint8).untyped_storage()
+
+
+# --- 3. One slot -------------------------------------------------------------------------------
 
 class Slot:
     """One stretch of the file, mapped as far as this process has needed it.
@@ -124,10 +145,12 @@ class Slot:
 
     def pack(self, message):
         """Write a message; where it stands."""
-        return self.write(pickle.dumps(message))
+        file = io.BytesIO()
+        StoragePickler(file, protocol=5).dump(message)
+        return self.write(file.getbuffer())
 
 
-# --- 3. All slots, as the parent sees them -----------------------------------------------------
+# --- 4. All slots, as the parent sees them -----------------------------------------------------
 
 class Slots:
     """The slots of one loader that has at most `limit` tasks under way.

@@ -13,9 +13,9 @@ from multiprocessing import reduction
 from typing import Any, NamedTuple
 
 import torch
-from torch._utils import ExceptionWrapper
 from torch.utils.data._utils import worker as torch_worker
 
+from mini_loader_errors import wrapped
 from mini_loader_fetch import Kind, batch_seed, fetcher, seed_everything
 from mini_loader_slots import SharedFile
 
@@ -38,7 +38,7 @@ class Task(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """A batch, an ExceptionWrapper or END, and the dataset's `state_dict` after it or None."""
+    """A batch, a Failure or END, and the dataset's `state_dict` after it or None."""
 
     kind: Kind
     value: Any
@@ -168,19 +168,3 @@ class Worker:
 
     def collate(self, samples):
         return self.slot.collate(self.job.collate_fn, samples)
-
-
-def wrapped(where):
-    """The exception being handled as its type and its traceback in words.
-
-    An exception itself may not survive pickling; a type that does not becomes RuntimeError. So
-    does StopIteration, which out of `next` would end the epoch without a word.
-    """
-    wrapper = ExceptionWrapper(where=where)
-    try:
-        pickle.dumps(wrapper.exc_type)
-    except Exception:
-        wrapper.exc_type = RuntimeError
-    if issubclass(wrapper.exc_type, StopIteration):
-        wrapper.exc_type = RuntimeError
-    return wrapper

@@ -2,15 +2,17 @@
 
 Read it from top to bottom: the three tables, what an assignment does, the walk over the tree,
 changing everything below, the call. Below it stand mini_module_tensors.py (Parameter and Buffer),
-mini_module_state.py (state_dict and back) and mini_module_hooks.py; above it stands
-mini_module_layers.py. It needs Python and torch, and nothing from torch.nn. In a clone of the book,
-`python code/mini_module.py` also gives a short tour (--lang zh or --lang en).
+mini_module_state.py (state_dict and back), mini_module_hooks.py and mini_module_handy.py
+(shorthands); above it stand mini_module_containers.py and mini_module_layers.py. It needs Python
+and torch, and nothing from torch.nn. In a clone of the book, `python code/mini_module.py` also
+gives a short tour (--lang zh or --lang en).
 """
 import sys
 from collections import OrderedDict
 
 import torch
 
+from mini_module_handy import Handy
 from mini_module_hooks import BackwardHook, Hookable
 from mini_module_state import Stateful
 from mini_module_tensors import Buffer, Parameter, conversion, converted
@@ -19,7 +21,7 @@ __all__ = ["Buffer", "Module", "Parameter"]
 
 # --- 1. The three tables -------------------------------------------------------------------------
 
-class Module(Stateful, Hookable):
+class Module(Stateful, Hookable, Handy):
     """A node of a tree: parameters, buffers and child modules, each in a table by name.
 
     Subclasses call `super().__init__()`, assign what they own, and define `forward`.
@@ -65,6 +67,8 @@ class Module(Stateful, Hookable):
             raise TypeError(f"{torch.typename(module)} is not a Module subclass")
         self._check_name("module", name, "_modules")
         self._modules[name] = module
+
+    register_module = add_module
 
     def _check_name(self, kind, name, table):
         """Refuse a name that no attribute could have, or that something else has already."""
@@ -203,9 +207,9 @@ class Module(Stateful, Hookable):
     def eval(self):
         return self.train(False)
 
-    def _apply(self, fn):
+    def _apply(self, fn, recurse=True):
         """Replace the data of parameters and gradients by fn of it, and buffers by fn of them."""
-        for child in self.children():
+        for child in self.children() if recurse else ():
             child._apply(fn)
         for name, param in self._parameters.items():
             if param is not None:

@@ -3,6 +3,7 @@
 A module is only passed on to its hooks here; this file knows no Module.
 """
 import itertools
+import warnings
 import weakref
 from collections import OrderedDict
 
@@ -92,7 +93,10 @@ class BackwardHook:
         return args
 
     def on_outputs(self, result):
-        """The result, a tensor or a tuple of them, behind the second gate."""
+        """The result, a tensor or a tuple of them, behind the second gate; a warning for others."""
+        if not isinstance(result, (torch.Tensor, tuple)):
+            warnings.warn("For backward hooks to be called, module output should be a Tensor or a "
+                          f"tuple of Tensors but received {type(result)}", stacklevel=3)
         alone = not isinstance(result, tuple)
         result = (result,) if alone else result
         self.outputs_count = len(result)
@@ -102,6 +106,8 @@ class BackwardHook:
     def _outputs_known(self, _, grads):
         self.grad_outputs = spread(grads, self.outputs, self.outputs_count)
         if self.inputs is None:
+            warnings.warn("Full backward hook is firing when gradients are computed with respect "
+                          "to module outputs since no inputs require gradients.", stacklevel=2)
             self._call((None,) * self.count)
 
     def _inputs_known(self, grads, _):

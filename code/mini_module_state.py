@@ -3,6 +3,7 @@
 `Stateful` reads the tables `_parameters`, `_buffers` and `_modules`, which Module makes. Messages
 are torch's own, so that a checkpoint that fails here fails in torch with the same words.
 """
+import warnings
 from collections import OrderedDict, namedtuple
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -38,10 +39,21 @@ class Report:
         return lines
 
 
+UNUSED = {"_save_to_state_dict", "_load_from_state_dict", "get_extra_state", "set_extra_state",
+          "call_super_init"}
+
+
 class Stateful:
     """Saving and loading for a module with three tables."""
 
     _version = 1    # a subclass raises it when its tables change; it is saved as metadata
+
+    def __init_subclass__(cls, **named):
+        """TypeError for what a class of torch may define and nobody would call or read here."""
+        super().__init_subclass__(**named)
+        if useless := UNUSED & vars(cls).keys():
+            raise TypeError(f"{cls.__name__} defines {', '.join(sorted(useless))}, which "
+                            "mini_module leaves out")
 
     def state_dict(self, *, destination=None, prefix="", keep_vars=False):
         """Path -> tensor for parameters and persistent buffers; None entries are left out.
@@ -118,6 +130,10 @@ class Stateful:
                                  f"{value.shape} from checkpoint, the shape in current model is "
                                  f"{tensor.shape}.")
             return
+        if tensor.is_meta and not value.is_meta and not report.assign:
+            warnings.warn(f"for {key}: copying from a non-meta parameter in the checkpoint to a "
+                          "meta parameter in the current model, which is a no-op. (Did you mean "
+                          "to pass `assign=True`?)", stacklevel=2)
         try:
             self._write(name, tensor, value, report.assign)
         except Exception as error:

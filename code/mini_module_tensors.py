@@ -2,6 +2,8 @@
 
 This file knows no Module.
 """
+import warnings
+
 import torch
 
 # --- 1. Two marks --------------------------------------------------------------------------------
@@ -27,6 +29,21 @@ class Parameter(torch.Tensor):
             memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
         return memo[id(self)]
 
+    def __reduce_ex__(self, protocol):
+        """Pickled like a Tensor it would come back as the result of an operation: no leaf, so that
+        no gradient would ever reach it."""
+        return rebuilt, (type(self), self.data, self.requires_grad, vars(self))
+
+
+def rebuilt(kind, data, requires_grad, attributes):
+    """A parameter as pickle, copy.copy and torch.save left it; its gradient is not kept."""
+    param = kind(data, requires_grad)
+    vars(param).update(attributes)
+    return param
+
+
+torch.serialization.add_safe_globals([Parameter, rebuilt])     # torch.load(…, weights_only=True)
+
 
 def Buffer(data, *, persistent=True):
     """A plain tensor with the mark of a buffer; it shares the storage of `data`.
@@ -51,6 +68,9 @@ def conversion(*args, **kwargs):
     if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
         raise TypeError("nn.Module.to only accepts floating point or complex "
                         f"dtypes, but got desired dtype={dtype}")
+    if dtype is not None and dtype.is_complex:
+        warnings.warn("Complex modules are a new feature under active development whose design "
+                      "may change", stacklevel=3)                        # who calls `to`
 
     def convert(t):
         cast = dtype if t.is_floating_point() or t.is_complex() else None

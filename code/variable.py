@@ -6,6 +6,7 @@ it. Nodes and the engine that runs them stand in variable_engine.py. The rules o
 are written with Variables, so a backward pass can be recorded like other arithmetic.
 """
 import math
+from functools import partial
 from operator import add, mul, neg, sub
 
 from pytorch_deep_dive import divide, exp, log, power, power_by_number, sigmoid
@@ -57,6 +58,10 @@ class Variable:
     def detach(self):
         """Another handle of the same storage, version included, that the graph does not know."""
         return Variable(self.storage)
+
+    def __copy__(self):
+        """Another leaf of the same storage: with the same accumulator, the old one would learn."""
+        return Variable(self.storage, self.requires_grad)
 
     def __repr__(self):
         made = f", grad_fn={self.node.name}" if self.node else ""
@@ -170,8 +175,15 @@ class Variable:
 
 
 def attach(hooks, hook):
-    hooks.append(hook)
-    return lambda: hooks.remove(hook)
+    """Add a hook. What is returned removes this registration alone, and again does nothing."""
+    own = partial(hook)                                        # equal to itself and nothing else
+
+    def remove():
+        if own in hooks:
+            hooks.remove(own)
+
+    hooks.append(own)
+    return remove
 
 
 # ---- 2. Rules ---------------------------------------------------------------------------------

@@ -55,6 +55,16 @@ def code(source: str) -> str:
     return f'<div class="highlight"><pre tabindex="0">{body}</pre></div>'
 
 
+def snippet(card: dict, number: int = 0, key: str = "snippets") -> str:
+    """The program of a variant as a reader expects it: what it imports, then its values."""
+    lines = card[key][number].splitlines(keepends=True)
+    values = len((card.get("variants") or [{}])[number])
+    rest = lines[values:]
+    imports = next((at for at, line in enumerate(rest)
+                    if not line.startswith(("import ", "from "))), len(rest))
+    return "".join([*rest[:imports], *lines[:values], *rest[imports:]])
+
+
 def listing(key: str, items: list[str]) -> str:
     if not items:
         return ""
@@ -96,7 +106,7 @@ def answer(card: dict, claims: Mapping[str, Claim]) -> str:
         parts += [f"<h4>{label('output')}</h4>", output]
     parts.append(said(card))
     if "fixed" in card:
-        parts += [f"<h4>{label('fixed')}</h4>", code(card["snippets_fixed"][0]),
+        parts += [f"<h4>{label('fixed')}</h4>", code(snippet(card, key="snippets_fixed")),
                   printed(card, "shown_fixed")]
     parts.append(listing("points", [point(entry) for entry in card["points"]]))
     parts.append(listing("myths", [f"<b>{both(d['text'])}</b><br>{both(d['why'])}"
@@ -105,7 +115,8 @@ def answer(card: dict, claims: Mapping[str, Claim]) -> str:
                                       for claim in refuted_by(card, claims)]))
     parts.append(listing("follow_ups", [f"<b>{both(f['q'])}</b><br>{both(f['a'])}"
                                         for f in card.get("follow_ups", []) if "q" in f]))
-    parts.append(f"<details><summary>{label('proof')}</summary>{code(card['proof'])}</details>")
+    parts.append(f'<details class="card-proof"><summary>{label("proof")}</summary>'
+                 f'{code(card["proof"])}</details>')
     parts.append(listing("sources", [f'<a href="{html.escape(s["url"])}"><code>'
                                      f'{html.escape(s["target"])}</code></a>'
                                      for s in card["sources"]]))
@@ -118,10 +129,10 @@ def card_html(card: dict, claims: Mapping[str, Claim]) -> str:
     `claims` has the false claims by their ids, as `book.pipeline.cards.claims.read` gives them.
     """
     tags = f"{spans(*KINDS[card['kind']])} · {spans(*LEVELS[card['level']])}"
-    snippet = code(card["snippets"][0]) if "code" in card else ""
+    asked = code(snippet(card)) if "code" in card else ""
     return (
         f'<article class="card" id="{card["id"]}"><p class="card-tags">{tags}</p>'
         f'<div class="card-question" role="heading" aria-level="3">{both(card["question"])}</div>'
-        f"{snippet}<details><summary>{label('reveal')}</summary>{answer(card, claims)}</details>"
+        f"{asked}<details><summary>{label('reveal')}</summary>{answer(card, claims)}</details>"
         "</article>"
     )

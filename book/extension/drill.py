@@ -19,7 +19,7 @@ from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import inline, raw, spans
-from book.extension.card_html import claim_texts, code
+from book.extension.card_html import claim_texts, code, snippet
 from book.extension.sections import sections as section_facts
 from book.pipeline.cards import claims as card_claims
 from book.pipeline.cards import layers
@@ -66,7 +66,7 @@ def content_row(card: Row, cards: dict[str, Row], claims: dict[str, Claim],
         "edition": card["digest"][:12],
         "question": rendered(card["question"]),
         **{name: rendered(texts) for name, texts in layers.of(card).items()},
-        "snippets": [code(text) for text in card.get("snippets", [])],
+        "snippets": [code(snippet(card, at)) for at in range(len(card.get("snippets", [])))],
         "shown": card.get("shown", []),
         "points": [{"must": point["must"], **rendered(point)} for point in card["points"]],
         "myths": [myth(entry) for entry in card.get("distractors", [])],
@@ -77,7 +77,7 @@ def content_row(card: Row, cards: dict[str, Row], claims: dict[str, Claim],
         "page": pages.get(card["id"]),
     }
     if "snippets_fixed" in card:
-        row["fixed"] = code(card["snippets_fixed"][0])
+        row["fixed"] = code(snippet(card, key="snippets_fixed"))
         row["shownFixed"] = card.get("shown_fixed", [""])[0]
     return row
 

@@ -21,7 +21,7 @@ from book.pipeline.ground.paths import OPENING, SHEET, place
 
 NAME = "book"
 MATHS_STYLES = "katex/"
-TOGGLE = ("展开或收起本章各节", "Show or hide the sections of this chapter")
+TOGGLE = ("展开或收起{}各节", "Show or hide the sections of {}")
 CHEVRON = ('<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">'
            '<path d="M9 6l6 6-6 6"/></svg>')
 DRAFT_MARK = f' <small class="draft-mark">{spans(*PLANNED)}</small>'
@@ -105,9 +105,11 @@ class Contents:
         here = page in (document, *below)
         rows = "".join(f"<li>{self.link(one, page)}</li>" for one in below)
         mark = f'<span class="number" aria-hidden="true">{number}</span>' if number else ""
+        names = (f"第 {number} 章", f"chapter {number}") if number else ("本章", "this chapter")
+        toggle = spans(*(words.format(name) for words, name in zip(TOGGLE, names, strict=True)))
         return (f'<li class="chapter{" current" if here else ""}" data-chapter="{number or ""}">'
                 f"{self.link(document, page, mark)}<details{' open' if here else ''}><summary>"
-                f'<span class="visually-hidden">{spans(*TOGGLE)}</span>{CHEVRON}</summary>'
+                f'<span class="visually-hidden">{toggle}</span>{CHEVRON}</summary>'
                 f"<ul>{rows}</ul></details></li>")
 
     def link(self, document: str, page: str, mark: str = "") -> str:

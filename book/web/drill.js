@@ -45,9 +45,21 @@ class CardDrill extends HTMLElement {
   /** Show what changed; a new screen takes the focus only from the old one, not from the page. */
   render(what) {
     const { session } = this;
-    this.status.replaceChildren(session.notice ? both(notice(session.notice)) : "");
     if (what === "phase" || !this.view) this.show();
-    else this.view.update();
+    else if (what !== "notice") this.view.update();
+    this.say(session.notice);
+  }
+
+  /** What has failed, or came of a file, is said where the reader has just pressed. */
+  say(entry) {
+    const near = entry && this.view.place?.(entry);
+    const said = entry ? [both(notice(entry))] : [];
+    this.status.replaceChildren(...near ? [] : said);
+    for (const place of this.querySelectorAll(".drill-near")) {
+      if (place !== near) place.replaceChildren();
+    }
+    near?.replaceChildren(...said);
+    near?.scrollIntoView({ block: "nearest", behavior: "instant" });
   }
 
   show() {

@@ -28,10 +28,20 @@ class OfflineBook extends HTMLElement {
     this.shelf = new Shelf(this.root());
     try {
       await this.look();
+      if (this.wasAsked()) await this.keep(false);
     } catch (error) {
       console.info("offline:", error);
       this.say(words.unable);
     }
+  }
+
+  /** Whether the reader has just come by the link that says to keep the book (offline.js). */
+  wasAsked() {
+    try {
+      const asked = sessionStorage.getItem("book-keep");
+      sessionStorage.removeItem("book-keep");
+      return Boolean(asked) && Boolean(this.controls.querySelector("label"));
+    } catch { return false; }
   }
 
   root() {
@@ -72,7 +82,7 @@ class OfflineBook extends HTMLElement {
   }
 
   showKept({ downloads }, list) {
-    this.say(words.kept(sizes(list, downloads).bytes, downloads));
+    this.say(words.kept(sizes(list, downloads), downloads));
     this.show(
       !downloads && list.downloads.bytes > 0 && this.button(words.more, () => this.keep(true)),
       this.button(words.remove, () => this.remove()));

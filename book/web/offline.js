@@ -39,6 +39,12 @@ import { size } from "./offline/words.js";
       if (button?.dataset.do === "reload") location.reload();
       if (button?.dataset.do === "later") stale.replaceChildren();
     });
+    // the link names the size already: where it leads, keeping begins without another tap
+    note.querySelector("[data-show=offer] a").addEventListener("click", () => {
+      const book = document.querySelector("offline-book");
+      if (book?.keep) book.keep(false);
+      else try { sessionStorage.setItem("book-keep", "1"); } catch { /* then the reader taps again */ }
+    });
     try {
       await workers.register(`${root}offline-worker.js`);
     } catch (error) {

@@ -4,11 +4,12 @@
 import { progressStore } from "./common/progress-store.js";
 import { both } from "./drill/dom.js";
 import { begunPages, readPages } from "./progress/state.js";
-import { states, summary } from "./progress/words.js";
+import { states, summary, unsaved } from "./progress/words.js";
 
 /** Show on this page what is read, now and after each change, here or in another tab. */
 export async function show(page, box) {
   const store = await progressStore();
+  if (!store.saved) sayUnsaved(box);
   const fresh = async () => render(page, box, readPages(await store.marks()));
   const others = store.onchange; // the page's one store serves predictions too
   store.onchange = (what) => Promise.all([others(what), fresh()]);
@@ -27,6 +28,18 @@ export async function show(page, box) {
   if (toggle) toggle.disabled = false;
 }
 
+/** A browser that stores nothing: the reader is told why the mark will not stay. */
+function sayUnsaved(box) {
+  const line = document.createElement("p");
+  line.className = "read-unsaved";
+  line.append(both(unsaved));
+  if (box.querySelector("input")) box.append(line);
+}
+
+function remembered() {
+  try { return localStorage.getItem("book-position"); } catch { return null; } // storage is denied
+}
+
 /** Note that a section is read, once. */
 export async function markRead(page) {
   const store = await progressStore();
@@ -41,7 +54,7 @@ function set(store, page, isRead) {
 }
 
 function render(page, box, read) {
-  const begun = begunPages(localStorage.getItem("book-position"));
+  const begun = begunPages(remembered());
   const toggle = box.querySelector("input");
   if (toggle) toggle.checked = read.has(page);
   for (const link of document.querySelectorAll("a[data-page]")) {

@@ -17,6 +17,7 @@ const WORDS = {
   missing: ["有的章没有加载成功，那里只查了标题。重新打开搜索框会再试。",
     "Some chapters did not load, so only their headings were searched. Open this again to retry."],
   section: ["节", "Section"], card: ["卡片", "Card"], term: ["术语", "Term"],
+  planned: ["编写中", "Being written"],
 };
 const TAGS = { zh: "zh-Hans", en: "en" };
 const KEPT = "book-search"; // the last query, while this tab is open

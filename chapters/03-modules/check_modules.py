@@ -396,8 +396,9 @@ CHECKER = Checker(
     needs={"Module._named_members": ["Module.named_modules"],
            "MultiheadAttention.forward": ["softmax_or_zero", "KVCache.append"]},
     imports={"mini_module": ["mini_module_tensors.py", "mini_module_state.py",
-                             "mini_module_hooks.py"],
-             "mini_layers_attention": ["mini_layers.py"]})
+                             "mini_module_hooks.py", "mini_module_handy.py"],
+             "mini_layers": ["mini_layers_checks.py"],
+             "mini_layers_attention": ["mini_layers.py", "mini_layers_checks.py"]})
 
 if __name__ == "__main__":
     if torch is None:

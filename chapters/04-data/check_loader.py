@@ -387,10 +387,11 @@ CHECKER = Checker(
      "mini_loader_slots": {"Slot.reserve": check_reserve}},
     needs={"WithWorkers.next_reply": ["WithWorkers.dispatch"]},
     imports={"mini_loader": ["mini_loader_arguments.py", "mini_loader_fetch.py",
-                             "mini_loader_worker.py", "mini_loader_pool.py",
-                             "mini_loader_slots.py", "mini_loader_lending.py"],
-             "mini_loader_pool": ["mini_loader_fetch.py", "mini_loader_worker.py",
-                                  "mini_loader_slots.py"]},
+                             "mini_loader_errors.py", "mini_loader_worker.py",
+                             "mini_loader_pool.py", "mini_loader_slots.py",
+                             "mini_loader_lending.py"],
+             "mini_loader_pool": ["mini_loader_fetch.py", "mini_loader_errors.py",
+                                  "mini_loader_worker.py", "mini_loader_slots.py"]},
     run=apart)
 
 if __name__ == "__main__":

@@ -218,7 +218,7 @@ def check_key_of(module):
           key(module, source="a-O3", flags=["-g"]) != key(module, source="a", flags=["-O3-g"]))
 
 
-BELOW_PLAN = ["mini_compile_operators.py", "mini_compile_dtypes.py"]
+BELOW_PLAN = ["mini_compile_operators.py", "mini_compile_dtypes.py", "mini_compile_eager.py"]
 
 CHECKER = Checker(
     {"mini_compile_groups": {"step": check_step, "stage_all": check_stage_all},

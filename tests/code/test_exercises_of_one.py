@@ -244,7 +244,7 @@ def test_a_check_finds_the_practice_files_of_each_companion(
 
 
 def test_a_function_that_is_gone_is_still_to_write_and_the_others_are_checked(modules):
-    text = modules.sources["mini_module"].replace("def _apply(self, fn)", "def apply_(self, fn)")
+    text = modules.sources["mini_module"].replace("def _apply(self", "def apply_(self")
     found = modules.told("mini_module", text)
     assert found["Module._apply"] == "write"
     assert found["Module.named_modules"] == "passes"
@@ -336,6 +336,7 @@ def test_the_files_work_alone_in_a_folder(loader, tmp_path):
     folder = write_files(loader.list, tmp_path)
     assert set(faded.files(loader.list)) == {
         "mini_loader.py", "mini_loader_arguments.py", "mini_loader_fetch.py",
+        "mini_loader_errors.py",
         "mini_loader_worker.py", "mini_loader_pool.py", "mini_loader_slots.py",
         "mini_loader_lending.py", "check_loader.py", "mini_loader_blanks.py",
         "mini_loader_fetch_blanks.py",

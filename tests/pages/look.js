@@ -47,7 +47,7 @@ window.look = (() => {
   const isOnPaper = (element) => isShown(element) && element.getBoundingClientRect().height > 0;
 
   /** Folds whose inside is not there, and forms that are; what a prediction hid. The drill is no
-      text to be printed. */
+      text to be printed, and a proof is printed where a reader has opened it. */
   function paper() {
     const closed = all("article details:not(card-drill *)").filter(isShown).filter(
       (fold) => ![...fold.children].slice(1).some(isOnPaper));

@@ -117,7 +117,7 @@ def to_layers(page):
 
 
 def notice(page):
-    return page.locator(".drill-notice")
+    return page.locator(":is(.drill-notice, .drill-near):not(:empty)")
 
 
 def open_files(page):
@@ -128,7 +128,7 @@ def import_text(page, text):
     """Import a file with this text; the notice that follows, one line each."""
     page.locator("input[type=file]").set_input_files(
         {"name": "progress.json", "mimeType": "application/json", "buffer": text.encode()})
-    expect(notice(page)).not_to_be_empty()
+    expect(notice(page)).not_to_have_text(re.compile(r"^$|Reading the file|Saving \d+ records"))
     return notice(page).inner_text()
 
 
@@ -587,6 +587,93 @@ def test_a_write_that_fails_is_said_and_the_card_stays(drill):
     expect(notice(page)).to_contain_text("Not saved")
     assert phase(page) == "answer"
     assert stored(page) == []
+
+
+def test_a_write_that_fails_is_said_where_the_thumb_is(drill):
+    page = drill(viewport={"width": 390, "height": 844})
+    start(page)
+    page.evaluate("document.querySelector('card-drill').session.store.db.close()")
+    to_answer(page)
+    page.locator("[data-grade='3']").click()
+    expect(notice(page)).to_contain_text("Not saved")
+    expect(notice(page)).to_be_in_viewport(ratio=1)
+    expect(page.locator("[data-grade='3']")).to_be_in_viewport(ratio=1)
+    gap = page.evaluate("""() => {
+      const [buttons, told] = [".drill-buttons", ".drill-near:not(:empty)"].map(
+        (one) => document.querySelector(one).getBoundingClientRect());
+      return buttons.top - told.bottom;
+    }""")
+    assert 0 <= gap < 40
+
+
+def test_what_came_of_a_file_is_said_beside_the_button(drill, tmp_path):
+    page = drill(viewport={"width": 390, "height": 844})
+    open_files(page)
+    (tmp_path / "other.json").write_text("{}")
+    page.set_input_files("card-drill input[type=file]", tmp_path / "other.json")
+    expect(notice(page)).to_contain_text("Nothing imported")
+    expect(notice(page)).to_be_in_viewport(ratio=0.9)
+
+
+def test_a_long_import_says_at_once_that_it_goes_on_and_how_far(drill, tmp_path):
+    page = drill()
+    start(page)
+    answer_one(page)
+    page.locator(".drill-header button").click()
+    open_files(page)
+    data = json.loads(export(page))
+    [event] = data["events"]
+    data["events"] = [event | {"id": f"00000000-0000-4000-8000-{n:012x}", "time": event["time"] + n}
+                      for n in range(1, 6001)]
+    (tmp_path / "many.json").write_text(json.dumps(data))
+    page.evaluate("""() => { window.said = [];
+      const near = document.querySelector(".drill-near");
+      const look = new MutationObserver(() => said.push(near.innerText));
+      look.observe(near, { childList: true }); }""")
+    page.set_input_files("card-drill input[type=file]", tmp_path / "many.json")
+    expect(notice(page)).to_contain_text("6000 new")
+    said = page.evaluate("said")
+    assert said[0] == "Reading the file …"
+    assert "Saving 6000 records, 2000 done …" in said
+
+
+def test_why_there_is_nothing_to_drill_is_said_with_the_way_on(drill):
+    page = drill()
+    nothing, button = page.locator(".drill-nothing"), page.get_by_role(
+        "button", name="Choose all cards")
+    assert not button.count()
+    page.locator(".drill-fold", has_text="Choose cards").locator("summary").click()
+    boxes = page.locator("input[name=chapter]")
+    for box in boxes.all():
+        box.uncheck()
+    expect(nothing).to_contain_text("No cards are chosen.")
+    button.click()
+    assert all(box.is_checked() for box in boxes.all())
+    assert numbers(page)[1] == CARDS
+    assert not nothing.count()
+    limit = page.locator("input[name=limit]")
+    limit.fill("")
+    limit.press("Enter")
+    expect(limit).to_have_value("10")  # nothing is no number, and changes nothing
+    limit.fill("0")
+    limit.press("Enter")
+    expect(nothing).to_contain_text("“New cards a day” is 0")
+
+
+def test_due_cards_that_the_choice_hides_are_said(drill):
+    page = drill()
+    start(page)
+    to_answer(page)
+    page.keyboard.press("1")
+    page.locator(".drill-header button").click()
+    page.locator(".drill-fold", has_text="Choose cards").locator("summary").click()
+    assert numbers(page)[0] == 1
+    for box in page.locator("input[name=kind]").all():
+        box.uncheck()
+    expect(page.locator(".drill-left-out")).to_contain_text("1 more card is due")
+    page.get_by_role("button", name="Choose all cards").click()
+    assert numbers(page)[0] == 1
+    assert not page.locator(".drill-left-out").count()
 
 
 def test_choices_are_remembered(drill):

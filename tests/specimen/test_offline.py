@@ -223,9 +223,9 @@ def test_the_footer_leads_to_keeping_the_book_with_its_size_and_says_when_it_is_
     offer.click()
     page.wait_for_url("**/book/how-to-use.html#reading-offline")
     kept = page.get_by_role("link", name="The whole book is kept")
-    expect(page.locator("[data-show=offer]")).to_be_visible()
-    page.get_by_role("button", name="Keep the whole book").click()
-    expect(kept).to_be_visible()
+    expect(kept).to_be_visible()  # the one tap has named the size, and no other is needed
+    expect(page.locator("offline-book")).to_contain_text(
+        re.compile(rf"{round(wire / 1000)} KB downloaded, .* unpacked"))
     expect(page.locator("[data-show=offer]")).to_be_hidden()
     expect(one.read(SECTION).get_by_role("link", name="The whole book is kept")).to_be_visible()
 
@@ -562,3 +562,34 @@ def test_it_can_be_installed(host, reader):
     assert found["errors"] == []
     assert session.send("Page.getInstallabilityErrors")["installabilityErrors"] in (
         [], [{"errorId": "in-incognito", "errorArguments": []}])
+
+
+@pytest.mark.parametrize("path", ["none.html", "chapters/01-tensors/none.html"])
+def test_the_page_for_what_is_not_there_has_its_styles_from_the_worker(host, reader, path):
+    """A reader who has been here before: the worker answers for each file of that page, too."""
+    one = reader()
+    one.read(SECTION)
+    one.open(SECTION)
+    assert one.page.evaluate("Boolean(navigator.serviceWorker.controller)")
+    page = one.open(path)
+    page.wait_for_load_state("networkidle")
+    assert "No such page" in page.title() or page.get_by_role("heading").first.is_visible()
+    assert page.evaluate("getComputedStyle(document.querySelector('.site-header')).position"
+                         ) == "sticky"
+    assert page.evaluate("document.documentElement.dataset.mode") == "auto"  # its script ran
+    assert [url for url in one.failed if not url.endswith(path)] == []
+    page.evaluate("navigator.serviceWorker.ready.then(({ scope }) => scope)")
+    assert not [name for name in host.asked if name.endswith("/offline-worker.js")]
+
+
+def test_an_old_address_leads_on_without_a_network_before_the_book_is_kept(host, reader):
+    [old] = [name for name in files(host.folder)
+             if "http-equiv" in (host.folder / name).read_text("utf-8", "ignore")
+             and name.startswith("chapters/")][:1]
+    one = reader()
+    one.read(SECTION)
+    assert old in {name.split("?")[0] for name in one.kept()}
+    host.stop()
+    page = one.open(old)
+    page.wait_for_url(lambda url: not url.endswith(old))
+    host.start()

@@ -227,3 +227,20 @@ def test_in_a_live_notebook_kernel_and_page_follow_each_other(opened):
     assert live.locator("[data-panel=guards] [aria-pressed=true]").count() == 2
     assert page.evaluate("live.saved") == 1
     assert page.evaluate("(live.cleanup(), live.listeners.choice.size)") == 0
+
+
+def test_what_is_lit_is_in_sight_and_the_page_stays(page_of):
+    page = page_of("pipeline", lang="en", viewport={"width": 1280, "height": 800})
+    box = page.locator("pipeline-explorer")
+    assert box.bounding_box()["height"] < 1700
+    rows = page.locator("pipeline-explorer .pe-stage:first-child button.pe-row")
+    for at in (0, rows.count() - 1):
+        rows.nth(at).click()
+        hidden = page.evaluate("""() => [
+          ...document.querySelectorAll(".pe-stage")].filter((stage) => {
+          const row = stage.querySelector("button.pe-row[aria-pressed=true]");
+          if (!row) return false;
+          const { top, bottom } = stage.getBoundingClientRect(), at = row.getBoundingClientRect();
+          return at.top < top - 1 || at.bottom > bottom + 1;
+        }).length""")
+        assert hidden == 0

@@ -357,3 +357,15 @@ def test_one_tap_keeps_to_a_chapter_and_the_boxes_follow(page_of):
     chapter.click()
     expect(box).to_be_checked()
     expect(page.locator(".drill-count-new dd")).to_have_text("7")
+
+
+@pytest.mark.parametrize("denied", [
+    "Object.defineProperty(window, 'indexedDB', { value: undefined })",
+    "for (const name of ['localStorage', 'indexedDB']) Object.defineProperty(window, name,"
+    " { get() { throw new DOMException('denied', 'SecurityError'); } })"])
+def test_where_nothing_can_be_stored_the_mark_says_why_it_will_not_stay(visit, denied):
+    visitor = visit()
+    visitor.context.add_init_script(denied)
+    page = visitor.open(PAGES["section"], "en")
+    page.get_by_text("does not let this page store anything").wait_for()
+    page.locator(".read-toggle input").check()

@@ -285,3 +285,17 @@ def test_a_chapter_that_does_not_load_leaves_the_rest_and_a_line_says_so(visit, 
     expect(options.first).to_be_visible()
     expect(missing).to_be_empty()
     visitor.errors.clear()  # the browser has named the requests that were stopped
+
+
+def test_a_page_that_is_being_written_answers_that_it_is(page_of):
+    page = page_of("front", lang="en")
+    found = search(page, "unwritten section").filter(has_text="An unwritten section")
+    expect(found.locator(".search-kind")).to_have_text(re.compile("Being written"))
+    expect(found).to_have_attribute("href", re.compile(r"unwritten\.html"))
+
+
+@pytest.mark.parametrize(("lang", "query"), [
+    ("zh", "忘了 slice"), ("en", "I forgot qwertyuiop slice copy")])
+def test_where_no_place_has_all_words_those_with_most_of_them_are_found(page_of, lang, query):
+    page = page_of("front", lang=lang)
+    expect(search(page, query).first).to_be_visible()

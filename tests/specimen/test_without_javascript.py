@@ -69,3 +69,18 @@ def test_aligned_shapes_are_a_table_of_what_torch_makes_of_them(bare):
     assert "(3, 4)" in table.locator("caption").inner_text()
     assert table.locator("td").all_inner_texts() == [
         "(3, 1)", "(1, 0)", "12", "dim=1", "(4,)", "(0, 1)", "16", "dim=0"]
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1024, 1100, 1280, 1920])
+def test_the_text_has_the_wide_column_at_every_width(bare, width):
+    """The contents stand beside it, or below it where they have no place."""
+    page = bare("section")
+    page.set_viewport_size({"width": width, "height": 800})
+    text, contents = (page.locator(part).bounding_box() for part in ("h1", "#contents"))
+    assert text["width"] >= min(600, width - 40)
+    assert text["y"] < 400
+    if width < 1024:
+        assert contents["y"] > text["y"] + text["height"]
+    else:
+        assert contents["x"] + contents["width"] <= text["x"]
+    assert page.evaluate("document.documentElement.scrollWidth") == width

@@ -3,7 +3,7 @@
 import pytest
 
 from book.extension import drill
-from book.extension.card_html import card_html
+from book.extension.card_html import card_html, snippet
 from book.pipeline.cards import book as cards
 from book.pipeline.cards import layers
 from book.pipeline.cards.report import report
@@ -166,3 +166,13 @@ def test_a_card_that_moves_keeps_its_row_in_the_drill_but_for_the_section(tmp_pa
     write_cards(tmp_path, layered(section="strides"), section="strides")
     [after] = rows()
     assert before == [after | {"section": "views"}]
+
+
+def test_fresh_numbers_stand_below_what_the_program_imports():
+    card = {"snippets": ["n = 2\nk = 3\nimport torch\nfrom torch import nn\n\nprint(n * k)\n",
+                         "n = 5\nk = 7\nprint(n)\n", "n = 1\nimport torch\n"],
+            "variants": [{"n": 2, "k": 3}, {"n": 5, "k": 7}, {"n": 1}]}
+    assert [snippet(card, at) for at in range(3)] == [
+        "import torch\nfrom torch import nn\nn = 2\nk = 3\n\nprint(n * k)\n",
+        "n = 5\nk = 7\nprint(n)\n", "import torch\nn = 1\n"]
+    assert snippet({"snippets": ["import torch\n"]}) == "import torch\n"

@@ -1,5 +1,6 @@
 """What stands at the root of a site for hosts and search engines, with and without its address."""
 
+import re
 import subprocess
 import urllib.error
 import urllib.request
@@ -9,7 +10,7 @@ import pytest
 
 from book.pipeline import share_pictures
 from book.pipeline.content import publication
-from book.pipeline.finish import manners
+from book.pipeline.finish import manners, versions
 from book.pipeline.serve import served
 
 PAGE = ('<html data-content_root="./"><link href="_static/a.css?v=1"><a href="#main">m</a>'
@@ -112,3 +113,22 @@ def test_a_repository_is_led_to_only_where_a_browser_can_go(monkeypatch):
         monkeypatch.setattr(publication, "REPOSITORY", repository)
         assert publication.source_address("book/a.md") == source
         assert bool(publication.issue_address("t", "b")) == bool(source)
+
+
+@pytest.mark.parametrize("base", ["", "https://example.org/", "https://example.org/a/book/"])
+def test_that_page_asks_for_the_files_of_this_edition(tmp_path, monkeypatch, base):
+    """The digests of its files are those on all pages, wherever the site lies on its host."""
+    monkeypatch.setattr(publication, "ADDRESS", base)
+    (tmp_path / "_static").mkdir()
+    (tmp_path / "_static" / "a.css").write_text("a { color: red }")
+    page = '<head></head><link href="_static/a.css?v=old"><p data-root="./"></p>'
+    for name in ("404.html", "index.html"):
+        (tmp_path / name).write_text(page)
+    manners.write(tmp_path, tmp_path, PAGES)
+    versions.write(tmp_path)
+    here, there = ((tmp_path / name).read_text() for name in ("index.html", "404.html"))
+    path = "/a/book/" if base.endswith("book/") else "/"
+    [link] = re.findall(r'href="(.*?)"', here)
+    assert link != "_static/a.css?v=old"
+    assert f'href="{path}{link}"' in there
+    assert f'data-root="{path}"' in there

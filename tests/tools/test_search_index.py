@@ -224,3 +224,16 @@ def test_node_that_fails_ends_the_build_with_one_line(monkeypatch, tmp_path):
     monkeypatch.setattr(search, "MAKE", tmp_path / "gone.js")
     with pytest.raises(SystemExit, match="made no index"):
         search.index([], [])
+
+
+def test_of_a_page_that_is_being_written_the_title_alone_is_found():
+    draft = PAGE.replace("<title>", '<meta name="robots" content="noindex"><title>')
+    assert entries("chapters/01-x/hooks", draft) == []
+    draft = draft.replace("<article>", '<article><p class="draft-note">being written</p>')
+    [one] = entries("chapters/01-x/hooks", draft)
+    assert (one.kind, one.title) == ("planned", {"zh": "钩子", "en": "Hooks"})
+    assert not any(one.text.values())
+
+
+def test_what_a_signal_is_called_in_words_is_known():
+    assert any({"SIGBUS", "bus error"} <= set(words) for words in search.synonyms())

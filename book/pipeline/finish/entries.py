@@ -18,6 +18,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 LANGS = {"zh": "zh", "zh-Hans": "zh", "en": "en"}
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+DRAFT = ".draft-note"
 HIDDEN = "meta[name=robots][content~=noindex]"
 # What is no text of the section: controls, options that a reader is to doubt, labels, pictures,
 # and the front page's lists of what other pages hold.
@@ -42,7 +43,7 @@ class Entry:
 
     page: str
     anchor: str
-    kind: str  # section, card or term
+    kind: str  # section, card, term, or planned: a page that is being written
     depth: int  # 1 for the title of a page
     title: dict[str, str]
     text: dict[str, str] = field(default_factory=dict)
@@ -51,14 +52,17 @@ class Entry:
 
 
 def entries(name: str, html: str) -> list[Entry]:
-    """All entries of a page, in its order; none for a page without an article, and none for one
-    that search engines may not list either, such as a draft."""
+    """All entries of a page, in its order; of one that is being written its title alone; none for a
+    page without an article, or for another that search engines may not list either."""
     tree = LexborHTMLParser(html)
     article = tree.css_first("main article, article")
-    if article is None or tree.css_first(HIDDEN):
+    if article is None or (tree.css_first(HIDDEN) and not article.css_first(DRAFT)):
         return []
     for node in article.css(SKIPPED):
         node.decompose()
+    if article.css_first(DRAFT):
+        title = texts(article.css_first("h1"))
+        return [Entry(name, "", "planned", 1, title, {"zh": "", "en": ""})]
     first = article.css_first("section[id]")
     return list(_section(name, first, 1)) if first is not None else []
 

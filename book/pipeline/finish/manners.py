@@ -23,7 +23,7 @@ LANGUAGES = {"zh-Hans": "?lang=zh", "en": "?lang=en", "x-default": ""}
 # addresses below the root, which the page would look for below the address it is shown at
 RELATIVE = re.compile(
     r'(\s(?:href|src|action|data-[\w-]+)=")(?:\./)?(?=(?:_static|book|chapters)/)')
-ROOT_OF_CONTENT = re.compile(r'(\sdata-content_root=")\./')
+ROOT_ITSELF = re.compile(r'(\sdata-(?:content_)?root=")\./(?=")')
 
 
 def write(site: Path, root: Path, documents: Iterable[str]) -> None:
@@ -42,7 +42,7 @@ def write(site: Path, root: Path, documents: Iterable[str]) -> None:
 def from_root(html: str, base: str) -> str:
     """A page whose links start at the path of the site."""
     html = RELATIVE.sub(lambda match: match[1] + base, html)
-    return ROOT_OF_CONTENT.sub(lambda match: match[1] + base, html)
+    return ROOT_ITSELF.sub(lambda match: match[1] + base, html)
 
 
 def robots() -> str:

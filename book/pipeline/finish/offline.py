@@ -35,7 +35,8 @@ from book.pipeline.ground import digests
 BOOK = "pytorch-inside-out"  # as in book/web/offline/shelf.js
 WORKER, EDITION, LIST, APART, PAGE = ("offline-worker.js", "edition.json", "offline-files.json",
                                       "offline-downloads.json", "offline.html")
-FIRST = ("index.html", "book/index.html", PAGE, MANIFEST)  # kept at the first visit
+# kept at the first visit, and the pages that lead on from old addresses
+FIRST = ("index.html", "book/index.html", PAGE, MANIFEST)
 # Files that are named by others in pieces only, so that no address of theirs can be found.
 ALSO = ("_static/search/**/*", "_static/drill-cards/**/*", "_static/icons/*")
 VERSIONED = re.compile(r"[\"'(`]([^\"'(`\s]+)\?v=[0-9a-f]{8}")
@@ -74,6 +75,7 @@ def listing(site: Path) -> dict:
     pages = sorted(path for path in site.rglob("*.html") if not is_download(site, path))
     also = [path for pattern in ALSO for path in site.glob(pattern) if path.is_file()]
     first = [site / name for name in FIRST if (site / name).exists()]
+    first += [path for path in pages if leads_on(path)]  # small: an old address is known offline
     files = reached(site, [*pages, *also, *first])
     downloads = sorted(path for path in (site / DOWNLOADS).rglob("*") if path.is_file())
     order = contents(site)
@@ -122,6 +124,11 @@ def reached(site: Path, files: Iterable[Path], through: set[str] = TEXTS) -> set
             named = {(path.parent / name).resolve() for name in VERSIONED.findall(text)}
             open_ += [file for file in named if file.is_file() and file.is_relative_to(site)]
     return found
+
+
+def leads_on(path: Path) -> bool:
+    """A page at an old address."""
+    return "http-equiv" in path.read_text(encoding="utf-8")
 
 
 def row(site: Path, path: Path) -> list:

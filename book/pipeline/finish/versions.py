@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from book.pipeline.content import publication
 from book.pipeline.ground import digests
 
 FOLDERS = "_static|_images"
 DIGITS = 8
 IN_PAGE = re.compile(
-    rf'="(?P<path>(?:\.{{1,2}}/)*(?:{FOLDERS})/[^"?#]+)(?:\?[^"#]*)?(?P<rest>(?:#[^"]*)?")')
+    rf'="(?P<path>(?:/(?:[^"?#]*/)?|(?:\.{{1,2}}/)*)(?:{FOLDERS})/[^"?#]+)'
+    r'(?:\?[^"#]*)?(?P<rest>(?:#[^"]*)?")')
 IN_STYLE = re.compile(
     r"""(?<=url\()(?P<path>["']?[^"':?#)]+)(?:\?[^"'#)]*)?(?P<rest>(?:#[^"')]*)?["']?\))""")
 IN_SCRIPT = re.compile(
@@ -54,7 +56,9 @@ class Versions:
     def address(self, match: re.Match[str], source: Path) -> str:
         """What a match should say: the path with its digest, if it is a file of the site."""
         path = match["path"].lstrip("\"'`")
-        file = (source.parent / path).resolve()
+        base = publication.base_path()  # 404.html names its files from there
+        file = (self.site / path.removeprefix(base) if path.startswith(base)
+                else source.parent / path).resolve()
         if not file.is_file() or not file.is_relative_to(self.site):
             return match[0].removeprefix('="')
         return f"{match['path']}?v={self.of(file)}{match['rest']}"

@@ -169,7 +169,14 @@ export class AnswerView {
     for (const { button, grade, days } of this.session.buttons) {
       this.buttons.append(this.gradeButton(button, grade, days));
     }
-    return h("div", { class: "drill-grades" }, small(texts.grades), this.suggestion, this.buttons);
+    this.failed = h("p", { class: "drill-near", role: "alert" });
+    return h("div", { class: "drill-grades" }, small(texts.grades), this.suggestion, this.failed,
+      this.buttons);
+  }
+
+  /** Where a notice belongs that is about the grade. */
+  place({ code: name }) {
+    return name === "not-saved" ? this.failed : null;
   }
 
   gradeButton(button, grade, days) {

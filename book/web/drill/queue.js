@@ -18,16 +18,20 @@ const REST = 5; // cards before one that was graded Again returns
  * @param {object[]} events  all events
  * @param {number} today     drill day
  * @param {number} limit     new cards a day
- * @returns {{next: string|null, due: number, fresh: number, done: number, left: number}}
+ * @returns {{next: string|null, rests: boolean, due: number, fresh: number, done: number,
+ *   left: number}}
  *   `due` reviews and repeats and `fresh` new cards are still to do; `done` cards were answered.
+ *   `rests`: nothing is left but the card that was answered last.
  */
 export function plan({ cards, states, events, today, limit }) {
   const answered = answeredOn(events, today);
   const due = dueCards(cards, states, today);
   const begun = [...states.values()].filter((state) => state.introduced === today).length;
   const fresh = freshCards(cards, states, Math.max(0, limit - begun));
+  const next = choose({ ...inOrder(due, fresh, states, answered, today), answered, cards })?.id ?? null;
   return {
-    next: choose({ ...inOrder(due, fresh, states, answered, today), answered, cards })?.id ?? null,
+    next,
+    rests: next !== null && next === answered.at(-1),
     due: due.length,
     fresh: fresh.length,
     done: new Set(answered).size,

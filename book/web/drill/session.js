@@ -3,7 +3,7 @@
 //   start ──start()──► question ──reveal()──► answer ──grade()──► question … ──► done
 //
 // `onchange(what)` is called after each change: "phase" (another screen), "card" (the same screen
-// changed) or "numbers" (the start screen's counts). Errors and news stand in `notice`.
+// changed), "numbers" (the start screen's counts) or "notice". Errors and news stand in `notice`.
 
 import { dayOf, zoneAt } from "./days.js";
 import { SCHEMA } from "./events.js";
@@ -15,6 +15,7 @@ import { newId, Refusal } from "./record.js";
 import { elapsedOn, fold, intervals, SCHEDULER } from "./schedule.js";
 
 const NEW_A_DAY = 10;
+const PAINTED = () => new Promise((done) => { setTimeout(done, 50); });
 const FILTERS = ["chapter", "level", "kind"];
 
 export class Session {
@@ -57,6 +58,14 @@ export class Session {
     const { cards, states, events, today } = this;
     const limit = this.section ? Infinity : this.limit; // who asks for a section gets all of it
     return plan({ cards, states, events, today, limit });
+  }
+
+  /** How many cards are due that the reader's choice of chapters, levels and kinds hides. */
+  get hiddenDue() {
+    if (this.section) return 0;
+    const shown = new Set(this.cards);
+    return this.deck.cards.filter((card) => !shown.has(card)
+      && this.states.get(card.id)?.due <= this.today).length;
   }
 
   /** The drill day on which the next card of the selection is due, and how many are; or null. */
@@ -109,10 +118,15 @@ export class Session {
     await this.choose("hidden", { ...this.hidden, chapter: slug === null ? [] : others });
   }
 
+  /** All chapters, levels and kinds again. */
+  async showAll() {
+    await this.choose("hidden", { chapter: [], level: [], kind: [] });
+  }
+
   // ------------------------------------------------------------------ one card
   async start() {
     this.notice = null;
-    await this.next();
+    await this.next(true);
   }
 
   end() {
@@ -120,10 +134,12 @@ export class Session {
     this.show("start", null);
   }
 
-  async next() {
+  /** The next card. One that would come straight back, as the only one left, waits until the reader
+   *  asks for it: said again at once, it is only repeated. */
+  async next(isAsked = false) {
     const turn = ++this.turn;
-    const id = this.plan.next;
-    if (id === null) {
+    const { next: id, rests } = this.plan;
+    if (id === null || (rests && !isAsked)) {
       this.show("done", null);
       return;
     }
@@ -258,9 +274,15 @@ export class Session {
 
   /** Merge a file in, or change nothing; what happened stands in `notice`. */
   async importText(source) {
+    this.notice = { code: "importing" };
+    this.onchange("numbers");
+    await PAINTED(); // what many reviews take is told before it begins
     try {
       const incoming = importText(source);
-      const added = await this.store.join(incoming);
+      const added = await this.store.join(incoming, (done, all) => {
+        this.notice = { code: "importing", done, all };
+        this.onchange("notice");
+      });
       await this.reload();
       const cards = new Set(incoming.events.map((event) => event.card));
       const unknown = [...cards].filter((id) => !this.deck.byId.has(id)).sort();
@@ -269,7 +291,7 @@ export class Session {
     } catch (error) {
       this.notice = error instanceof Refusal
         ? { code: "refused", reason: error.reason }
-        : { code: "not-saved", detail: error.message };
+        : { code: "not-imported", detail: error.message };
     }
     this.onchange("numbers");
   }

@@ -12,6 +12,7 @@ export class StartView {
     this.session = session;
     this.numbers = h("div", { class: "drill-numbers" });
     this.stored = h("p");
+    this.told = h("p", { class: "drill-near", role: "status" });
     this.element = h("div", { class: "drill-start" },
       h("h2", { tabindex: "-1", class: "drill-heading" }, both(texts.today)),
       this.scope(), this.numbers, this.choices(),
@@ -22,7 +23,10 @@ export class StartView {
   update() {
     const { plan, events, marks } = this.session;
     const focused = this.numbers.contains(document.activeElement);
-    this.numbers.replaceChildren(counts(plan), plan.left ? this.startButton() : this.nothing());
+    this.numbers.replaceChildren(...[counts(plan),
+      plan.rests ? h("p", { class: "drill-rests" }, both(texts.rests)) : [],
+      plan.left ? this.startButton() : this.nothing(),
+      this.leftOut()].flat());
     if (focused) this.numbers.querySelector("button")?.focus();
     this.stored.replaceChildren(both(texts.stored(events.length, marks.length)));
     this.mark();
@@ -64,11 +68,21 @@ export class StartView {
       onclick: () => this.session.start() }, both(texts.start));
   }
 
+  /** Why there is nothing: no card is chosen, no new ones are wanted, or all are done. */
   nothing() {
-    const { nextDay, today } = this.session;
-    const line = h("p", { class: "drill-nothing" }, both(texts.nothing));
+    const { nextDay, today, cards, limit, section } = this.session;
+    const why = !cards.length ? texts.noCards : !limit && !section ? texts.noNew : texts.nothing;
+    const line = h("p", { class: "drill-nothing" }, both(why));
     if (nextDay) line.append(" ", both(texts.nextDay(nextDay.day - today, nextDay.cards)));
     return line;
+  }
+
+  /** Due cards that the choice of cards hides, and the way to them. */
+  leftOut() {
+    const { hiddenDue, cards } = this.session;
+    if (!hiddenDue && cards.length) return [];
+    return [h("p", { class: "drill-left-out" }, hiddenDue ? [both(texts.leftOut(hiddenDue)), " "] : [],
+      h("button", { type: "button", onclick: () => this.session.showAll() }, both(texts.showAll)))];
   }
 
   // ------------------------------------------------------------------ which cards
@@ -82,8 +96,9 @@ export class StartView {
   }
 
   limit() {
-    const onchange = ({ target }) => {
-      const value = Math.min(MOST, Math.max(0, Math.round(target.valueAsNumber || 0)));
+    const onchange = ({ target }) => { // what is no number, such as nothing, changes nothing
+      const number = Number.isNaN(target.valueAsNumber) ? this.session.limit : target.valueAsNumber;
+      const value = Math.min(MOST, Math.max(0, Math.round(number)));
       target.value = String(value);
       this.session.choose("limit", value);
     };
@@ -116,7 +131,12 @@ export class StartView {
       onchange: () => this.take(input) });
     return fold(both(texts.progress), this.stored, input, h("div", { class: "drill-row" },
       h("button", { type: "button", onclick: () => this.download() }, both(texts.export)),
-      h("button", { type: "button", onclick: () => input.click() }, both(texts.import))));
+      h("button", { type: "button", onclick: () => input.click() }, both(texts.import))), this.told);
+  }
+
+  /** Where a notice belongs that is about a file. */
+  place({ code }) {
+    return ["importing", "imported", "refused", "not-imported"].includes(code) ? this.told : null;
   }
 
   async take(input) {

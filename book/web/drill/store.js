@@ -8,18 +8,20 @@
 //   marks()                    all marks (marks.js), in order of time
 //   mark({kind, page, …})      fill in id, time, zone, lang, schema and device, append; resolves to
 //                              the whole mark; a TypeError, and nothing stored, for broken fields
-//   join({events, marks})      merge sets in, all or nothing; resolves to what was new of each
+//   join({events, marks}, onstored)   merge sets in, all or nothing; resolves to what was new of
+//                              each; `onstored(done, all)` is told now and then how far it is
 //   setting(name), set(name, value)   choices of this browser; never exported
 //   saved                      false: gone when the page is closed
 //   onchange                   called with "events" or "marks" when another tab has added some
 
-import { openDB } from "idb";
+import { openDB, unwrap } from "idb";
 
 import { merge as mergeEvents } from "./events.js";
 import { merge as mergeMarks, newMark } from "./marks.js";
 import { newId } from "./record.js";
 
 const DATABASE = "pytorch-inside-out";
+const TOLD = 2000; // records between two words on how far a merge is
 const VERSION = 2; // of the object stores below; what lies in them carries its own
 
 /** The store of this browser, or one in memory where there is none. */
@@ -90,12 +92,18 @@ class BrowserStore {
     return mark;
   }
 
-  async join(incoming) {
+  async join(incoming, onstored = () => {}) {
     const tx = this.db.transaction(["events", "marks"], "readwrite", { durability: "strict" });
     const [events, marks] = ["events", "marks"].map((name) => tx.objectStore(name));
     const added = newOf({ events: await events.getAll(), marks: await marks.getAll() }, incoming);
-    for (const event of added.events) events.add(event).catch(() => {});
-    for (const mark of added.marks) marks.add(mark).catch(() => {});
+    const all = added.events.length + added.marks.length;
+    let put = 0;
+    const add = (store, record) => { // bare requests: who waits is told how far it is
+      const request = unwrap(store).add(record);
+      if (++put % TOLD === 0) request.onsuccess = onstored.bind(null, put, all);
+    };
+    for (const event of added.events) add(events, event);
+    for (const mark of added.marks) add(marks, mark);
     await tx.done;
     for (const name of ["events", "marks"]) if (added[name].length) this.announce(name);
     return added;

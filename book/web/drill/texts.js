@@ -42,6 +42,15 @@ export const texts = {
   done: ["已完成", "Done"],
   start: ["开始", "Start"],
   nothing: ["今天没有要练的卡片了。", "Nothing is left to drill today."],
+  rests: ["只剩刚刚答过的那一张。过十分钟再来，才算真的想起来；也可以现在就再答一次。",
+    "Only the card that you have just answered is left. Come back in ten minutes, so that you have "
+    + "to recall it, or take it again now."],
+  noCards: ["没有选中任何卡片。", "No cards are chosen."],
+  noNew: ["该复习的都做完了。每天新卡数是 0，所以没有新卡。",
+    "All reviews are done. There are no new cards, since “New cards a day” is 0."],
+  leftOut: (n) => [`另有 ${n} 张该复习的卡片没有列出，因为只选了一部分卡片。`,
+    `${n} more card${n === 1 ? " is" : "s are"} due, but not among the cards you have chosen.`],
+  showAll: ["选上全部卡片", "Choose all cards"],
   nextDay: (days, n) => [`${days === 1 ? "明天" : `${days} 天后`}有 ${n} 张。`,
     `${n} card${pluralS(n)} ${n === 1 ? "is" : "are"} due ${
       days === 1 ? "tomorrow" : `in ${days} days`}.`],
@@ -152,8 +161,13 @@ const NOTICES = {
   "not-saved": ({ detail }) => [
     `没有存上（${detail}）：再试一次；还不行就先导出，再刷新页面。`,
     `Not saved (${detail}): try again; if that fails, export, then reload the page.`],
+  "not-imported": ({ detail }) => [
+    `没有存上（${detail}），进度未变：腾出空间，再导入一次。`,
+    `Not saved (${detail}), progress unchanged: make room, then import again.`],
   unreachable: ({ detail }) => [`卡片加载失败（${detail}）：检查网络后再开始。`,
     `The card could not be loaded (${detail}): check the connection and start again.`],
+  importing: ({ done, all }) => (done ? [`正在存，共 ${all} 条，已存 ${done} 条……`,
+    `Saving ${all} records, ${done} done …`] : ["正在读文件……", "Reading the file …"]),
   imported: ({ added, all, unknown, marks, newMarks }) => {
     const names = unknown.join(", ");
     const [zhMarks, enMarks] = marks ? [`另有 ${marks} 条阅读记录，新增 ${newMarks} 条。`,

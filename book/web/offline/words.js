@@ -37,10 +37,10 @@ export const words = {
   partly: (done, all) => [
     `上次下载了 ${size(done)}，共 ${size(all)}，可以接着存。`,
     `${size(done)} of ${size(all)} are here from last time; you can go on.`],
-  kept: (bytes, downloads) => [
-    `整本书已存下${downloads ? "，含 notebook 和代码文件" : ""}，占 ${size(bytes)}，断网也能读。`,
+  kept: ({ bytes, wire }, downloads) => [
+    `整本书已存下${downloads ? "，含 notebook 和代码文件" : ""}：下载 ${size(wire)}，展开后占 ${size(bytes)}，断网也能读。`,
     `The whole book is kept${downloads ? ", notebooks and code files included" : ""}: `
-    + `${size(bytes)}. You can read it without a connection.`],
+    + `${size(wire)} downloaded, ${size(bytes)} unpacked. You can read it without a connection.`],
   removed: ["存下的书已经删掉，读过的页面还在。",
     "The kept book is removed; pages that you have read are still here."],
   room: (usage, quota) => [

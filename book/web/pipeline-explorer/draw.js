@@ -29,7 +29,8 @@ const partOf = ({ title, rows }) => `${title ? `<p class="pe-title"><code>${
 
 /** All stages of a function; `source` and the one that is chosen are seen on a narrow page. */
 export const panelsOf = (stages, one) => stagesOf(stages, one).map(({ key, name, what }) => (
-  `<div class="pe-stage" role="group" data-panel="${key}" data-of="${key}">
+  `<div class="pe-stage" role="group"${one.parts[key].some(({ rows }) => rows.some(([, , lines]) => (
+    lines.length))) ? "" : ' tabindex="0"'} data-panel="${key}" data-of="${key}">
     <p class="pe-name"><b>${both(name)}</b> <small>${both(what)}</small></p>
     ${one.parts[key].map(partOf).join("")}</div>`)).join("");
 

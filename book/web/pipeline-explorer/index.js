@@ -21,6 +21,14 @@ const SKELETON = `<div class="w-frame w-steps" role="group" data-label="explorer
   <p class="w-legend"></p>
 </div>`;
 
+/** Scroll a stage, and not the page, to a row that lies outside what it shows. */
+function bringIn(panel, row) {
+  const head = panel.querySelector(".pe-name").offsetHeight;
+  const isIn = row.offsetTop >= panel.scrollTop + head
+    && row.offsetTop + row.offsetHeight <= panel.scrollTop + panel.clientHeight;
+  if (!isIn) panel.scrollTop = row.offsetTop - head - panel.clientHeight / 4;
+}
+
 export class PipelineExplorer extends Widget {
   static observedAttributes = ["pipeline", "choice"];
 
@@ -134,6 +142,7 @@ export class PipelineExplorer extends Widget {
       }
       const entry = rows.includes(this.chosen) ? this.chosen : lit[0] ?? rows[0];
       if (entry) entry.tabIndex = 0; // one stop of Tab for each stage
+      if (lit.length && !lit.includes(this.chosen)) bringIn(panel, lit[0]);
     }
     this.count();
     this.label();

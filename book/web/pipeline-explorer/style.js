@@ -9,8 +9,11 @@ pipeline-explorer .w-frame {
   small { color: var(--w-quiet); font-size: .8125rem; }
 
   .pe-stages { columns: 2; column-gap: 1.5rem; }
-  .pe-stage { break-inside: avoid; margin-bottom: 1.25rem; }
-  .pe-name { padding-bottom: .3rem; border-bottom: 1px solid var(--w-line); }
+  .pe-stage {
+    position: relative; break-inside: avoid; max-height: 16rem; margin-bottom: 1.25rem;
+    overflow-y: auto; overscroll-behavior: auto; scrollbar-width: thin;
+  }
+  .pe-name { position: sticky; top: 0; z-index: 1; background: var(--w-ground); padding-bottom: .3rem; border-bottom: 1px solid var(--w-line); }
   .pe-name b { margin-inline-end: .35rem; font-weight: 650; }
   .pe-title { margin-top: .5rem; font-weight: 650; overflow-wrap: anywhere; }
   ol { margin: 0; padding: 0; list-style: none; }
@@ -48,6 +51,6 @@ pipeline-explorer .w-frame {
     .pe-stage:not(:first-child, [data-turned]) { display: none; }
     .pe-row { padding-inline: 1.4rem .2rem; }
   }
-  @media print { .pe-tabs { display: none; } .pe-stage { display: block !important; } }
+  @media print { .pe-tabs { display: none; } .pe-stage { display: block !important; max-height: none; } }
 }
 `;

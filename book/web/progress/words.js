@@ -25,3 +25,7 @@ export function summary(minutes, begun, read) {
 }
 
 export const states = { read: ["已读", "read"], begun: ["读了一半", "begun"] };
+
+export const unsaved = ["浏览器不让本页存储数据（可能是无痕窗口），关掉页面之后，这个标记就没了。",
+  "The browser does not let this page store anything (a private window?), so this mark is gone when "
+  + "you close the page."];

@@ -5,7 +5,7 @@ import { LANGS } from "./fields.js";
 import { latinTerms, normal, numbers } from "./tokens.js";
 import { contained, grams } from "./words.js";
 
-const KINDS = { c: "card", t: "term" }; // a digit is the depth of a section
+const KINDS = { c: "card", t: "term", p: "planned" }; // a digit is the depth of a section
 const BELOW = 4; // the depth of a card or a term
 
 /** An anchor as headings get theirs: most need not be told. */
@@ -30,7 +30,8 @@ export function unpack({ titles, anchors, kinds, places }, pages) {
   return places.map((place, at) => ({
     page: pages[place], title: { zh: zh[at], en: en[at] },
     anchor: names[at] === "=" ? slug(en[at]) : names[at],
-    kind: KINDS[kinds[at]] ?? "section", depth: kinds[at] in KINDS ? BELOW : Number(kinds[at]) }));
+    kind: KINDS[kinds[at]] ?? "section",
+    depth: kinds[at] === "p" ? 1 : kinds[at] in KINDS ? BELOW : Number(kinds[at]) }));
 }
 
 /** Terms of a text. */
@@ -47,7 +48,7 @@ export function titleTerms(title, words) {
 export function paths(entries, lang) {
   let above = [];
   return entries.map(({ kind, depth, title }) => {
-    if (kind !== "section") return above[0] ?? "";
+    if (kind === "card" || kind === "term") return above[0] ?? "";
     above = above.slice(0, depth - 1);
     const path = above.join(" › ");
     above[depth - 1] = title[lang];

@@ -9,7 +9,7 @@ import { hanRuns, latin, normal } from "./tokens.js";
 const AT_ONCE = 2, TERMS = 3; // entries of one page, and terms, before all others had their turn
 const SHOWN = 12, ALWAYS = 5, TAIL = 0.15; // after so many, those that are worth a share of the first
 const EDGE = 1.6;    // a title that begins or ends with the one character that is asked for
-const CARD = 0.75, SHARED = 0.5, SHEET = 0.8, ABOUT = 0.5;
+const CARD = 0.75, PLANNED = 0.6, SHARED = 0.5, SHEET = 0.8, ABOUT = 0.5;
 
 /** What an index of so many entries knows of a term, and other names of the book's terms. */
 export function lexicon(index, size, synonyms) {
@@ -64,8 +64,18 @@ export class Finder {
     return this.last.found;
   }
 
+  /** What has enough of all that is asked for; where nothing has, what has the words that the book
+   *  knows, if those are most of them. */
   ranked(text) {
     const { groups, pasted } = parse(text, this.lexicon);
+    const found = this.among(groups, pasted, text);
+    if (found.length || pasted) return found;
+    const words = groups.filter(({ label, extra }) => !extra && !/^\p{Script=Han}$/u.test(label));
+    const known = words.filter(({ alts: [[word]] }) => this.lexicon.count(word));
+    return known.length * 2 > words.length ? this.among(known, pasted, text) : [];
+  }
+
+  among(groups, pasted, text) {
     const whole = groups.reduce((sum, { weight, extra }) => sum + (extra ? 0 : weight), 0);
     if (!whole) return [];
     const found = this.collect(groups, pasted);
@@ -73,7 +83,7 @@ export class Finder {
     const scored = [...found].filter(([, one]) => one.covered / whole >= least)
       .map(([id, one]) => ({ ...this.docs[id], covered: Math.min(1, one.covered / whole), terms: one.terms,
                              score: this.score(this.docs[id], one, whole, text, pasted) }));
-    const best = takeTurns(withoutTail(scored.sort((a, b) => b.score - a.score)));
+    const best = lessonFirst(takeTurns(withoutTail(scored.sort((a, b) => b.score - a.score))));
     return best.slice(0, SHOWN);
   }
 
@@ -135,6 +145,7 @@ export class Finder {
     const exact = !pasted && phrase(doc, text);
     let factor = (share ** 2) * (1 + inTitle) * (1 + inTitle * filled(doc, inTitle)) * (exact ? 1.5 : 1);
     if (doc.kind === "card") factor *= inTitle > 0.9 ? 0.9 : CARD;
+    if (doc.kind === "planned") factor *= PLANNED;
     if (doc.isShared) factor *= SHARED;
     if (doc.page.endsWith("cheat-sheet")) factor *= SHEET;
     if (/^book\/(status|drill|index)/.test(doc.page)) factor *= ABOUT;
@@ -159,6 +170,15 @@ function phrase({ title, other }, text) {
   const asked = normal(text).toLowerCase().trim();
   return asked.length > 1 && [title, other].some((one) => one.toLowerCase().includes(asked));
 }
+
+/** Where an entry of the glossary is the best, the first of the lessons stands before it. */
+export function lessonFirst(entries) {
+  if (!isGlossary(entries[0])) return entries;
+  const at = entries.findIndex((one) => one.kind === "section" && !isGlossary(one));
+  return at < 0 ? entries : [entries[at], ...entries.filter((_, place) => place !== at)];
+}
+
+const isGlossary = (one) => one?.page === "book/glossary";
 
 /** No page fills the list: its third entry waits until every other page had a turn. */
 export function takeTurns(entries) {

@@ -1,5 +1,9 @@
 """mini_index at its edges against torch: numbers, gradients, and what its messages name."""
 
+import re
+import warnings
+
+import numpy
 import pytest
 import torch
 
@@ -103,7 +107,74 @@ def test_the_message_of_gather_names_the_index_or_the_dimension():
             function(x, True, torch.zeros(1, 1, dtype=torch.int64))
 
 
+@pytest.mark.filterwarnings("ignore:Using a non-tuple sequence")
 @pytest.mark.parametrize("key", [(..., ...), [..., 0, ...]])
 def test_a_second_ellipsis_is_left_out_and_said(key):
     with pytest.raises(IndexError, match=r"one \.\.\. here"):
         mini_index.index(torch.zeros(3), key)
+
+
+# ---- kinds of items: whole numbers in other clothes, text, what torch warns of -------------------
+
+class At:
+    """Not an int, but a whole number to Python."""
+
+    def __init__(self, position):
+        self.position = position
+
+    def __index__(self):
+        return self.position
+
+
+class Rounds:
+    """Has an int, but is none."""
+
+    def __int__(self):
+        return 1
+
+    __float__ = __int__
+
+
+ITEMS = (At(0), At(-1), At(7), numpy.int8(1), 0, 5, -6, None, ..., True, False, slice(At(0), At(2)),
+         slice(None), [At(0), At(1)], [0, 1], [True, False], "0", "", ["0"], [["0"], ["1"]], b"0",
+         1.0, [1.0], [1.5], 1j, [1j], Rounds(), [Rounds()], object(), {0}, {}, range(2), [None],
+         [slice(1)], [[0, 1]], [[0], "a"], [[0], [0, 1]], slice("a"), slice(1.0), slice(0, 2, 0),
+         torch.tensor([1, 0], dtype=torch.uint8), torch.tensor([0.0]), torch.tensor(1j),
+         bytearray(1))
+ODD_KEYS = [*ITEMS, *((item,) for item in ITEMS), *((0, item) for item in ITEMS),
+            *((item, 0) for item in ITEMS), *((None, item) for item in ITEMS),
+            *((True, 0, item) for item in ITEMS), *((..., item) for item in ITEMS)]
+
+
+def outcome(function, *arguments):
+    """Shape and values, or how it is refused; and what it warns of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = function(*arguments)
+            found = found.shape, found.tolist()
+        except Exception as error:
+            named = re.search(r"out of bounds for dimension \d+", str(error))
+            found = type(error), named and named[0]
+    return found, sorted({str(w.message)[:40] for w in caught})
+
+
+@pytest.mark.parametrize("shape", [(2, 5), (2, 3, 2)], ids=str)
+@pytest.mark.parametrize("way", ["read", "write"])
+def test_any_item_is_taken_or_refused_and_warned_of_as_in_torch(way, shape):
+    wrong = []
+    for key in ODD_KEYS:
+        x = torch.arange(torch.Size(shape).numel()).view(shape)
+        if way == "read":
+            found, wanted = (outcome(read, x, key)
+                             for read in (mini_index.index, lambda x, key: x[key]))
+        else:
+            found, wanted = (outcome(write, x.clone(), key, 7)
+                             for write in (mini_index.index_put, written_by_torch))
+        parts = key if isinstance(key, tuple) else (key,)
+        if sum(part is ... for part in parts) > 1 or (way == "write" and any(
+                getattr(part, "dtype", None) == torch.uint8 for part in parts)):
+            continue                             # a second ... and such a mask are left out
+        if found != wanted:
+            wrong.append((key, found, wanted))
+    assert not wrong, (len(wrong), wrong[:3])

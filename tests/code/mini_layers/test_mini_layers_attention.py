@@ -295,12 +295,12 @@ def test_the_bytes_of_a_cache_are_those_of_its_tensors(dtype):
 # ---- broken rules --------------------------------------------------------------------------------
 
 @pytest.mark.parametrize(("check", "old", "new"), [
-    (check_attention, "/ math.sqrt(query.shape[-1])", "/ query.shape[-1]"),
+    (check_attention, "math.sqrt(size) if size", "size if size"),
     (check_attention, "masked_fill(~mask, -math.inf)", "masked_fill(mask, -math.inf)"),
     (check_attention, "masked_fill(~mask, -math.inf)", "masked_fill(~mask, -1e4)"),
-    (check_attention, "largest.where(largest > -math.inf, 0)", "largest"),
+    (check_attention, "top.where(top > -math.inf, 0)", "top"),
     (check_attention, "total.where(total > 0, 1)", "total"),
-    (check_attention, "(scores - largest.where(largest > -math.inf, 0)).exp()", "values.exp()"),
+    (check_attention, "(scores - top.where(top > -math.inf, 0)).exp()", "values.exp()"),
     (check_block, "transpose(1, 2).flatten(2)", "flatten(2).view(x.shape)"),
     (check_block, "(-1, self.head_dim)).transpose(1, 2)",
      "(self.head_dim, -1)).permute(0, 3, 1, 2)"),

@@ -1,5 +1,7 @@
 """Variable as programs use it: what they can observe is the same as in torch."""
 
+import copy
+import pickle
 import random
 from collections import Counter
 
@@ -192,3 +194,96 @@ def test_the_first_gradient_of_a_recorded_pass_can_be_differentiated():
         (x ** 3).backward(create_graph=True)
         return read(x.grad), read(engine_grad(x.grad, [x])[0])
     assert same_in_both(program) == (12.0, 12.0)
+
+
+# ---- registrations of hooks ----------------------------------------------------------------------
+
+class Equal:
+    """A hook that equals every other."""
+
+    def __init__(self, log):
+        self.log = log
+
+    def __call__(self, given):
+        self.log.append("called")
+
+    def __eq__(self, other):
+        return True
+
+    __hash__ = None
+
+
+def registrations(rng, leaf, kind):
+    """Hooks added several times, removed in any order, twice, and while hooks run."""
+    log, removers, x = [], [], leaf(2.0)
+    y = x if kind == "register_post_accumulate_grad_hook" else x * 3
+    add = getattr(y, kind)
+
+    def added(hook):
+        handle = add(hook)
+        removers.append(getattr(handle, "remove", handle))
+
+    def removes(_):
+        log.append("removes")
+        removers[rng.randrange(len(removers))]()
+
+    def adds(_):
+        log.append("adds")
+        added(plain)
+
+    def plain(_):
+        log.append("plain")
+    equal = Equal(log)
+    for _ in range(3):
+        for _ in range(rng.randint(1, 5)):
+            if removers and rng.random() < 0.4:
+                removers[rng.randrange(len(removers))]()
+            else:
+                added(rng.choice([plain, plain, removes, adds, equal, equal, log.append]))
+        (y * 1).backward(retain_graph=True)
+    return [entry if isinstance(entry, str) else "value" for entry in log]
+
+
+@pytest.mark.parametrize("kind", ["register_hook", "register_post_accumulate_grad_hook"])
+def test_each_registration_of_a_hook_is_removed_by_itself_and_as_often_as_one_likes(kind):
+    wrong = []
+    for seed in range(200):
+        def program(leaf, _, seed=seed):
+            return registrations(random.Random(seed), leaf, kind)
+        try:
+            same_in_both(program)
+        except (AssertionError, ValueError) as error:
+            wrong.append((seed, repr(error)))
+    assert len(wrong) == 0, (len(wrong), wrong[0])
+
+
+@pytest.mark.parametrize("requires_grad", [True, False])
+def test_a_shallow_copy_of_a_leaf_is_a_leaf_of_its_own(requires_grad):
+    def program(leaf, _):
+        x = leaf(2.0) if requires_grad else leaf(2.0).detach()
+        y = copy.copy(x)
+        if requires_grad:
+            (y * 3).backward()
+        return y.requires_grad, y.is_leaf, x.grad is None, y.grad is not None, read(y)
+    same_in_both(program)
+
+
+def test_a_shallow_copy_of_a_result_is_a_leaf():
+    def program(leaf, _):
+        x = leaf(2.0)
+        y = copy.copy(x * 3)
+        y.backward()
+        return y.requires_grad, y.is_leaf, x.grad is None, read(y.grad)
+    same_in_both(program)
+
+
+def test_a_leaf_that_is_pickled_or_copied_deeply_trains():
+    def program(leaf, _):
+        found = []
+        for again in (copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))):
+            x = leaf(2.0)
+            x, y = again([x, x])
+            (x * 3).backward()
+            found.append((x is y, x.is_leaf, read(x.grad), read(x)))
+        return found
+    same_in_both(program)

@@ -38,7 +38,8 @@ test("reviews that are due come before new cards, the longest overdue first", ()
 
 test("what is not due yet is not asked", () => {
   const before = [reviewed(1, "tensors-0", 1)]; // Good on a new card: two days
-  assert.deepEqual(planOf(names(1), before), { next: null, due: 0, fresh: 0, done: 0, left: 0 });
+  assert.deepEqual(planOf(names(1), before), { next: null, rests: false, due: 0, fresh: 0,
+    done: 0, left: 0 });
 });
 
 test("new cards are limited by the day, counting those already begun today", () => {

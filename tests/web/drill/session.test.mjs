@@ -143,6 +143,7 @@ test("each repeat shows the next variant", async () => {
   for (let n = 0; n < 3; n++) {
     variants.push(session.current.variant);
     await answerCard(session, { response: "unsure" });
+    await session.start();
   }
   assert.deepEqual([...variants].sort(), [0, 1, 2]);
 });
@@ -166,6 +167,7 @@ test("sure and wrong: full refutation at once, and when the card returns the sam
   assert.equal(session.refutes, true);
   session.reveal();
   await session.grade(1);
+  await session.start();
   assert.equal(session.current.card.id, "a-scored");
   assert.equal(session.refutes, true);
   await answerCard(session);
@@ -177,9 +179,37 @@ test("a spoken answer, sure and graded Again, returns with its refutation; unsur
     const session = await fresh([card("a-spoken")]);
     await session.start();
     await answerCard(session, { confidence, button: 1 });
+    await session.start();
     assert.equal(session.current.card.id, "a-spoken");
     assert.equal(session.refutes, refutes);
   }
+});
+
+test("the last card, failed, does not come straight back until the reader asks for it", async () => {
+  const session = await fresh([card("a-spoken"), card("b-spoken")]);
+  await session.start();
+  await answerCard(session, { button: 1 });
+  await answerCard(session, { button: 3 });
+  assert.equal(session.current.card.id, "a-spoken"); // another one came between
+  for (let times = 0; times < 4; times++) {
+    await answerCard(session, { button: 1 });
+    assert.deepEqual([session.phase, session.plan.left, session.plan.rests], ["done", 1, true]);
+    await session.start();
+    assert.equal(session.current.card.id, "a-spoken");
+  }
+});
+
+test("due cards that the choice hides are counted, and all can be chosen again", async () => {
+  const session = await fresh([card("a-spoken"), card("b-spoken", { chapter: "02-autograd" })]);
+  await session.start();
+  await answerCard(session, { button: 1 });
+  await answerCard(session, { button: 1 });
+  session.end();
+  assert.equal(session.hiddenDue, 0);
+  await session.choose("hidden", { chapter: ["02-autograd"], level: [], kind: [] });
+  assert.deepEqual([session.plan.due, session.hiddenDue], [1, 1]);
+  await session.showAll();
+  assert.deepEqual([session.plan.due, session.hiddenDue], [2, 0]);
 });
 
 test("two presses count once", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Finder, takeTurns, withoutTail } from "../../../book/web/search/find.js";
+import { Finder, lessonFirst, takeTurns, withoutTail } from "../../../book/web/search/find.js";
 import { Library } from "../../../book/web/search/library.js";
 import { make } from "../../../book/web/search/make.js";
 import { cleaned, parse } from "../../../book/web/search/query.js";
@@ -144,4 +144,25 @@ test("two languages make one list: an entry of both stands once, at its better p
   const list = merged([{ id: 1, score: 4, lang: "zh" }, { id: 2, score: 3, lang: "zh" }],
     [{ id: 2, score: 9, lang: "en" }, { id: 3, score: 2, lang: "en" }], 1);
   assert.deepEqual(list.map(({ id, lang }) => [id, lang]), [[2, "en"], [1, "zh"], [3, "en"]]);
+});
+
+test("the lesson stands before the glossary where that would be the first", () => {
+  const at = (page, kind) => ({ page, kind });
+  const [term, card, lesson] = [at("book/glossary", "term"), at("a/b", "card"), at("a/b", "section")];
+  assert.deepEqual(lessonFirst([term, card, lesson]), [lesson, term, card]);
+  assert.deepEqual(lessonFirst([card, term, lesson]), [card, term, lesson]);
+  assert.deepEqual(lessonFirst([term, card]), [term, card]);
+  assert.deepEqual(lessonFirst([]), []);
+});
+
+test("where nothing has all words, what has most of them is found; one known word of two is not", () => {
+  assert.equal(names(find("忘了 view"))[0].split("#")[0], "views");
+  assert.notDeepEqual(find("qwertyuiop asdfghjkl hooks silent calling order"), []);
+  assert.deepEqual(find("qwertyuiop asdfghjkl hooks"), []);
+});
+
+test("a signal is found by its name in words", async () => {
+  const entries = [...ENTRIES, entry("dead", "", ["死掉", "A dead worker"], ["SIGBUS。", "It ends by SIGBUS."])];
+  const made = await finder(entries, [["SIGBUS", "bus error"]], "en");
+  assert.ok(names(made.search("Bus error")).includes("dead#"));
 });

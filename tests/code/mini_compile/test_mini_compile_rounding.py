@@ -1,0 +1,133 @@
+"""Each rule of mini_compile's table on random numbers, for the bits that eager gives.
+
+Edge values don't find where an operator of several steps rounds; thousands of random ones do. Of a
+small float, an operator of one tensor is asked for each of its 65536 values.
+"""
+
+from itertools import chain
+
+import pytest
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+
+import mini_compile
+import mini_compile_build
+
+pytestmark = pytest.mark.usefixtures("one_thread", "own_cache", "quick")
+HALVES = (torch.bfloat16, torch.float16)
+FLOATS = (*HALVES, torch.float32, torch.float64)
+SINGLE = ["neg", "abs", "sign", "sgn", "reciprocal", "rsqrt", "square", "floor", "ceil", "trunc",
+          "round", "relu", "isnan", "isinf", "signbit", "logical_not"]
+PAIRS = ["add", "sub", "mul", "div", "remainder", "fmod", "floor_divide", "maximum", "minimum",
+         "eq", "ne", "lt", "le", "gt", "ge"]
+EXPONENTS = (0, 1, 2, 3, -1, -2, 2.0, 3.0)            # others call pow, near eager's
+ROOTS = (0.5, -0.5)                                   # exact beside small floats only
+NUMBERS = (3, 0.3, -1.7, 0.09521484375, 257.3)
+
+
+@pytest.fixture(scope="module")
+def quick(own_cache):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mini_compile_build, "FLAGS", ["-O1", *mini_compile_build.FLAGS[1:]])
+        yield
+
+
+def drawn(dtype, seed):
+    """4000 numbers of all sizes."""
+    seeded = torch.Generator().manual_seed(seed)
+    sizes = torch.exp(torch.randn(4000, generator=seeded) * 1.5) * 8
+    return (torch.randn(4000, generator=seeded) * sizes).to(dtype)
+
+
+def each_value(dtype):
+    if dtype not in HALVES:
+        return drawn(dtype, 3)
+    return torch.arange(2**16, dtype=torch.int32).to(torch.int16).view(dtype)
+
+
+def rounding(mode):
+    return lambda a, b: torch.div(a, b, rounding_mode=mode)
+
+
+def of_one_tensor(dtype):
+    x = each_value(dtype)
+    yield from ((name, getattr(torch, name), x) for name in SINGLE)
+    for power in (*EXPONENTS, *(ROOTS if dtype in HALVES else ())):
+        yield f"pow {power}", lambda x, power=power: x ** power, x
+    if dtype in HALVES:
+        yield "sqrt", torch.sqrt, x
+
+
+def operators(names):
+    yield from ((name, getattr(torch, name)) for name in names)
+    yield from ((f"div {mode}", rounding(mode)) for mode in ("trunc", "floor"))
+
+
+def of_two_tensors(dtype):
+    a, b = drawn(dtype, 1), drawn(dtype, 2)
+    for name, fn in operators(PAIRS):
+        yield name, fn, a, b
+        for number in NUMBERS[1:3]:
+            one = torch.tensor([number], dtype=dtype)
+            for other in (one, one[0], one.expand(4000)):
+                yield f"{name}, a tensor of one", fn, a, other
+                yield f"{name}, a tensor of one first", fn, other, a
+
+
+def with_a_number(dtype):
+    a = drawn(dtype, 1)
+    for name, fn in operators(PAIRS):
+        for number in NUMBERS if name not in ("maximum", "minimum") else ():
+            yield f"{name}, a number", lambda x, fn=fn, number=number: fn(x, number), a
+    for name, fn in operators(["add", "sub", "mul", "div", "floor_divide"]):
+        for number in NUMBERS:
+            yield f"{name}, a number first", lambda x, fn=fn, number=number: fn(number, x), a
+    for number in NUMBERS:
+        yield "number - x", lambda x, number=number: number - x, a
+        yield "number / x", lambda x, number=number: number / x, a
+        yield "number // x", lambda x, number=number: number // x, a
+        yield "clamp", lambda x, number=number: x.clamp(-number, abs(number)), a
+        yield "where", lambda x, number=number: torch.where(x > number, x, number), a
+
+
+def of_rows(dtype):
+    x = drawn(dtype, 1).reshape(50, 80)
+    for name in ("amax", "amin"):
+        yield name, lambda x, name=name: getattr(torch, name)(x, -1), x
+
+
+def unlike(found, wanted):
+    """How many numbers differ, with the sign of 0; NaN equals NaN."""
+    assert found.dtype == wanted.dtype
+    if not wanted.is_floating_point():
+        return (found != wanted).sum().item()
+    same = ((found == wanted) & (found.signbit() == wanted.signbit())) | (
+        found.isnan() & wanted.isnan())
+    return (~same).sum().item()
+
+
+@pytest.mark.parametrize("calls", [of_one_tensor, of_two_tensors, with_a_number, of_rows])
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_a_rule_rounds_as_eager_does(dtype, calls):
+    asked = list(calls(dtype))
+    given = [args for _, _, *args in asked]
+    graph = make_fx(lambda given: tuple(one[1](*args) for one, args in zip(
+        asked, given, strict=True)), tracing_mode="fake")(given)
+    made = mini_compile.compile_graph(graph)
+    assert not made.problem
+    results = made.program(*chain.from_iterable(given))
+    wrong = {name: count for found, (name, fn, *args) in zip(results, asked, strict=True)
+             if (count := unlike(found, fn(*args)))}
+    assert not wrong, wrong
+    assert len(asked) > 10 * len(made.alone) or dtype in HALVES
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_a_root_of_which_eager_gives_two_answers_stays_alone(dtype):
+    fn = torch.rsqrt
+    x = each_value(dtype)
+    apart = torch.stack([x, x], 1)[:, 0]              # the same numbers, with steps
+    assert unlike(fn(apart), fn(x)) > 1000
+    for given in (x, apart):
+        made = mini_compile.compile_graph(make_fx(lambda x: (fn(x),), tracing_mode="fake")(given))
+        assert unlike(made.program(given)[0], fn(given)) == 0
