@@ -72,6 +72,7 @@ def var_correction(x, dim=None, **given):
 
 
 def layer_norm(x, shape, weight, bias, eps):
+    x = x.contiguous()                               # so the result is, as in eager
     var, mean = var_mean(wide(x), range(x.dim() - len(shape), x.dim()), correction=0, keepdim=True)
     scale = torch.rsqrt(var + eps)
     out = (x - mean) * scale
