@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
@@ -22,6 +23,7 @@ from book.pipeline.pages.built import (
     text,
 )
 
+IMPORTS = re.compile(r"(?:(?:import|from) .*\n)*")
 KIND = {"zh": "（", "en": " ("}  # what begins the small word behind a refuted claim
 
 
@@ -82,7 +84,7 @@ def programs(box: LexborNode, card: Card, entry: Entry) -> Iterator[str]:
     if "code" not in card.data:
         return
     open_code = [pre for child in children(box) if child.tag == "div" for pre in child.css("pre")]
-    yield from same("code", open_code[:1], snippet(card.data["code"], card.variants[0]))
+    yield from same("code", open_code[:1], as_shown(card.data["code"], card))
     expected = [entry[key][0].strip() for key in ("shown", "shown_fixed") if entry.get(key)]
     shown = [text(pre) for pre in box.css(".card-shown")]
     if shown != [words for words in expected if words]:
@@ -90,9 +92,15 @@ def programs(box: LexborNode, card: Card, entry: Entry) -> Iterator[str]:
     if card.data["kind"] == "bug":
         fold = [pre for child in children(fold_of(box)) if child.tag == "div"
                 for pre in child.css("pre")]
-        yield from same("mended code", fold[:1], snippet(card.data["fixed"], card.variants[0]))
+        yield from same("mended code", fold[:1], as_shown(card.data["fixed"], card))
         if not shown:
             yield "does not show what the bug printed"
+
+
+def as_shown(code: str, card: Card) -> str:
+    """The program of a card's first variant: what it imports stands above the values."""
+    imports = IMPORTS.match(code)[0]
+    return imports + snippet(code.removeprefix(imports), card.variants[0])
 
 
 def same(what: str, found: list[LexborNode], expected: str) -> Iterator[str]:
