@@ -9,7 +9,8 @@ function see({ target }) {
   const isWide = box.scrollWidth > box.clientWidth + 1;
   box.tabIndex = isWide ? 0 : -1;
   if (isWide && !box.hasAttribute("role")) {
-    box.setAttribute("role", "group"); // a region would be a landmark, of which a page has few
+    // A figure is a named group by itself; a region would be a landmark, of which a page has few.
+    if (box.localName !== "figure") box.setAttribute("role", "group");
     label(box, nameOf(box));
   } else if (!isWide && box.dataset.names) {
     for (const name of ["role", "aria-label", "data-names"]) box.removeAttribute(name);
