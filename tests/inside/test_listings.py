@@ -36,5 +36,5 @@ def test_an_unknown_listing_names_those_there_are():
 
 def test_a_missing_record_names_the_command(tmp_path, monkeypatch):
     monkeypatch.setattr(recorded, "RESULTS", tmp_path)
-    with pytest.raises(FileNotFoundError, match="ONLY=triton_code"):
+    with pytest.raises(FileNotFoundError, match="ONLY=triton-code RECORD=1"):
         triton_listing("pointwise")
