@@ -91,7 +91,7 @@ def test_an_exception_of_a_tensor_operation_is_not_traced():
     fn = between("try: y = y @ torch.ones(7, 7)\n    except RuntimeError: y = y * 2")
     assert torch.equal(fn(X), (X.sin() * 2).cos())
     if torch.__version__ >= "2.15":
-        assert capture(fn, X) == ([["sin", "mul", "cos"]], "")
+        assert len(graphs_of(fn, X, fullgraph=True)) == 1
     else:
         with pytest.raises(TorchRuntimeError, match="same reduction dim"):
             graphs_of(fn, X)

@@ -75,6 +75,7 @@ def test_records_last_when_torch_has_forgotten_the_oldest_compilations():
     assert seen.frames() == ["broken", "torch_dynamo_resume_in_broken", "broken"]
 
 
+@pytest.mark.skipif(torch.__version__ < "2.13", reason="2.11 doesn't let these nodes be read")
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor")    # Dynamo reads it
 def test_for_autograd_each_graph_of_aot_autograd_is_one_node():
     def nodes(function, backend):
@@ -83,7 +84,7 @@ def test_for_autograd_each_graph_of_aot_autograd_is_one_node():
         while waiting:
             node = waiting.pop()
             if node is not None:
-                found.append(node.name().split("::")[-1])
+                found.append(type(node).__name__)
                 waiting += [each for each, _ in node.next_functions]
         return [name for name in dict.fromkeys(found) if name != "AccumulateGrad"], found
 
