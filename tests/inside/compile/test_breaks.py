@@ -81,7 +81,8 @@ def test_only_the_numpy_that_torch_has_rewritten_is_traced(line, graphs):
     assert len(graphs_of(between(line), X)) == graphs
 
 
-@pytest.mark.parametrize("attempt", ["y = {}['a']", "y = y + int('a')", "y = 1 / 0", "raise KeyError"])
+@pytest.mark.parametrize("attempt", ["y = {}['a']", "y = y + int('a')", "y = 1 / 0",
+                                     "raise KeyError"])
 def test_an_exception_is_traced(attempt):
     line = f"try: {attempt}\n    except Exception: y = y * 2"
     assert capture(between(line), X) == ([["sin", "mul", "cos"]], "")
@@ -101,7 +102,8 @@ def test_a_resume_function_without_operations_has_no_guards():
     def kept(fn):
         known = set(fn.__globals__)
         graphs_of(fn, X)
-        resumed, = (name for name in fn.__globals__.keys() - known if name.startswith("__resume_at"))
+        new = fn.__globals__.keys() - known
+        resumed, = (name for name in new if name.startswith("__resume_at"))
         return len(_debug_get_cache_entry_list(fn.__globals__[resumed].__code__))
 
     def ends(x):
