@@ -40,8 +40,8 @@ inline float as_half(float x) { return from_half(to_half(x)); }
 
 template <class T> struct Row {                      // values kept for a later sweep over the row
   T *data;
-  explicit Row(int64_t n) : data((T *)malloc(n * sizeof(T) + 1)) {}
-  ~Row() { free(data); }
+  explicit Row(int64_t n) : data((T *)__builtin_malloc(n * sizeof(T) + 1)) {}
+  ~Row() { __builtin_free(data); }
   T &operator[](int64_t i) const { return data[i]; }
 };
 """
@@ -69,8 +69,8 @@ inline float trunc(float x) { return __builtin_truncf(x); }
 inline double trunc(double x) { return __builtin_trunc(x); }
 inline float round(float x) { return __builtin_nearbyintf(x); }   // ties to even
 inline double round(double x) { return __builtin_nearbyint(x); }
-inline float fmod(float x, float y) { return ::fmodf(x, y); }
-inline double fmod(double x, double y) { return ::fmod(x, y); }
+inline float fmod(float x, float y) { return __builtin_fmodf(x, y); }
+inline double fmod(double x, double y) { return __builtin_fmod(x, y); }
 inline float abs(float x) { return __builtin_fabsf(x); }
 inline double abs(double x) { return __builtin_fabs(x); }
 template <class T> inline T abs(T x) { return x < 0 ? -x : x; }
@@ -139,7 +139,7 @@ MAXIMUM = "".join(
     for kind in ("float", "double", "int64_t", "int32_t", "int16_t", "int8_t", "uint8_t", "bool"))
 
 PRELUDE = (
-    "#include <math.h>\n#include <stdint.h>\n#include <stdlib.h>\n"
+    "#include <stdint.h>\n"      # C++'s <math.h> alone would take longer to read than all of this
     "#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)\n"
     '#define VECTOR __attribute__((simd("notinbranch"), const))\n'
     "#else\n#define VECTOR\n#endif\n"

@@ -44,19 +44,22 @@ class Row(NamedTuple):
     torch: Counts
 
 
+def row(case):
+    """One case under Python, mini_dynamo and torch."""
+    expected, _ = run(case, plain)
+    counts, shown = compiled(case)
+    torch_counts, torch_shown = dynamo_torch.compiled_by_torch(case)
+    return Row(case.kind, case.name, difference(expected, shown),
+               difference(expected, torch_shown), counts, torch_counts)
+
+
 class Survey:
     """Everything is run once and kept."""
 
     @cached_property
     def rows(self):
-        found = []
-        for case in CASES:
-            expected, _ = run(case, plain)
-            counts, shown = compiled(case)
-            torch_counts, torch_shown = dynamo_torch.compiled_by_torch(case)
-            found.append(Row(case.kind, case.name, difference(expected, shown),
-                             difference(expected, torch_shown), counts, torch_counts))
-        return found
+        with dynamo_torch.silence():
+            return [row(case) for case in CASES]
 
     def by_kind(self):
         """{kind: cases, equal to Python, counts equal to torch's, graphs and breaks of torch}."""

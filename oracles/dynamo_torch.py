@@ -40,25 +40,37 @@ class Breaks(logging.Handler):
 
 
 @contextlib.contextmanager
-def listening():
-    """Breaks are counted, and nothing of torch goes to stderr."""
-    log, quiet, handler = symbolic_convert.graph_break_log, logging.getLogger("torch"), Breaks()
-    before = log.level, log.propagate, logging.root.manager.disable
-    log.addHandler(handler)
-    log.setLevel(logging.DEBUG)
+def silence():
+    """Nothing of torch goes to stderr. Each level that is set makes all loggers forget what they
+    have decided, so this is for all cases at once."""
+    log = symbolic_convert.graph_break_log
+    before = log.propagate
+    others = [one for name, one in logging.root.manager.loggerDict.items() if one is not log
+              and name.startswith("torch") and isinstance(one, logging.Logger)]
+    levels = [(one, one.level) for one in (logging.getLogger("torch"), *others)]
     log.propagate = False
-    others = [one for name, one in logging.root.manager.loggerDict.items()
-              if name.startswith("torch") and isinstance(one, logging.Logger) and one is not log]
-    levels = [(one, one.level) for one in (quiet, *others)]
     for one, _ in levels:
         one.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        log.propagate = before
+        for one, level in levels:
+            one.setLevel(level)
+
+
+@contextlib.contextmanager
+def listening():
+    """Breaks are counted."""
+    log, handler = symbolic_convert.graph_break_log, Breaks()
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.DEBUG)
     try:
         yield handler.seen
     finally:
         log.removeHandler(handler)
-        log.level, log.propagate = before[:2]
-        for one, level in levels:
-            one.setLevel(level)
+        log.setLevel(before)
 
 
 def compiled_by_torch(case):

@@ -22,9 +22,8 @@ from collections.abc import Sequence
 from book.pipeline.ground.paths import relative
 from book.pipeline.suite import record
 from book.pipeline.suite.lanes import FAILED, LOGS, SKIPPED, Lanes, Result, again, slowest, tests
-from book.pipeline.suite.steps import STEPS, Step
+from book.pipeline.suite.steps import BROWSERS, STEPS, Step
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 GROUPS = ("quick", "core", "all")
 
 

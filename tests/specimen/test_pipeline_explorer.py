@@ -177,6 +177,7 @@ def test_axe_finds_nothing(opened, scheme, viewport):
     page = opened("both", color_scheme=scheme, viewport=viewport)
     show(page, "break")
     page.locator("[data-panel=source] [data-lines='3']").click()
+    page.evaluate("scrollTo(0, 0)")  # where the site's header covers none of it
     assert violations(page, "pipeline-explorer", at_least=9) == []
 
 
@@ -244,3 +245,5 @@ def test_what_is_lit_is_in_sight_and_the_page_stays(page_of):
           return at.top < top - 1 || at.bottom > bottom + 1;
         }).length""")
         assert hidden == 0
+    assert page.evaluate("""() => [...document.querySelectorAll(".pe-stage")].every((stage) => (
+      stage.querySelector(".pe-name").offsetHeight < 50))"""), "a head that stays covers the rows"

@@ -14,6 +14,7 @@ from selectolax.lexbor import LexborHTMLParser
 from book.pipeline.ground.paths import NPM
 
 PURGECSS = NPM / ".bin" / "purgecss"
+VARIABLES, OF_VARIABLES = ".mathnormal", "KaTeX_Math-Italic"  # what chooses the font
 UNUSED_FILES = ("_static/mystnb*.css", "_static/pygments.css", "_static/*.png", "_sources/**/*")
 
 
@@ -39,17 +40,23 @@ def cut_maths_rules(site: Path) -> None:
 
 
 def cut_maths_fonts(site: Path, pages: Collection[str]) -> None:
-    """Cut KaTeX's fonts down to the characters in the formulas of the book."""
-    codes = {ord(char) for page in pages for formula in LexborHTMLParser(page).css(".katex-html")
-             for char in formula.text()}
+    """Cut KaTeX's fonts down to the characters in the formulas of the book: that of variables to
+    those that are variables somewhere, the others to all the rest."""
+    variables, rest = set(), set()
+    for page in pages:
+        for formula in LexborHTMLParser(page).css(".katex-html"):
+            for letter in formula.css(VARIABLES):
+                variables |= set(letter.text())
+                letter.decompose()
+            rest |= set(formula.text())
     for font in (site / "_static" / "katex" / "fonts").glob("*.woff2"):
-        subset_font(font, sorted(codes))
+        subset_font(font, variables if font.name.startswith(OF_VARIABLES) else rest)
 
 
-def subset_font(file: Path, codes: list[int]) -> None:
-    options = subset.Options(flavor="woff2", desubroutinize=True)
+def subset_font(file: Path, letters: Collection[str]) -> None:
+    options = subset.Options(flavor="woff2", desubroutinize=True, hinting=False)
     subsetter = subset.Subsetter(options)
-    subsetter.populate(unicodes=codes)
+    subsetter.populate(unicodes=sorted(map(ord, letters)))
     with subset.load_font(str(file), options) as font:
         subsetter.subset(font)
         subset.save_font(font, str(file), options)

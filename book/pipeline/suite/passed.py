@@ -21,7 +21,8 @@ from pathlib import Path
 from book.pipeline.ground.paths import ROOT, write_atomic
 
 FOLDER = Path(".cache") / "passed"
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "cc", "g++", "node")
+PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "cc", "g++",
+            "node")
 LEFT_OUT = {"__pycache__", ".ipynb_checkpoints"}
 # Settings that change what a test does or how deep it goes.
 SETTINGS = ("DEPTH", "RECORD", "SPECIMEN", "OMP_NUM_THREADS", "BOOK_THREADS", "CC",

@@ -31,7 +31,7 @@ const partOf = ({ title, rows }) => `${title ? `<p class="pe-title"><code>${
 export const panelsOf = (stages, one) => stagesOf(stages, one).map(({ key, name, what }) => (
   `<div class="pe-stage" role="group"${one.parts[key].some(({ rows }) => rows.some(([, , lines]) => (
     lines.length))) ? "" : ' tabindex="0"'} data-panel="${key}" data-of="${key}">
-    <p class="pe-name"><b>${both(name)}</b> <small>${both(what)}</small></p>
+    <p class="pe-name"><b>${both(name)}</b></p><p class="pe-what"><small>${both(what)}</small></p>
     ${one.parts[key].map(partOf).join("")}</div>`)).join("");
 
 export const tabsOf = (stages, one) => stagesOf(stages, one).slice(1).map(({ key, name }) => (

@@ -14,7 +14,8 @@ pipeline-explorer .w-frame {
     overflow-y: auto; overscroll-behavior: auto; scrollbar-width: thin;
   }
   .pe-name { position: sticky; top: 0; z-index: 1; background: var(--w-ground); padding-bottom: .3rem; border-bottom: 1px solid var(--w-line); }
-  .pe-name b { margin-inline-end: .35rem; font-weight: 650; }
+  .pe-name b { font-weight: 650; }
+  .pe-what { margin: .2rem 0 .3rem; }
   .pe-title { margin-top: .5rem; font-weight: 650; overflow-wrap: anywhere; }
   ol { margin: 0; padding: 0; list-style: none; }
   li { margin: 0; }

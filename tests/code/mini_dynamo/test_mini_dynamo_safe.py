@@ -94,3 +94,13 @@ def test_a_warning_comes_as_often_as_in_python():
         warnings.simplefilter("always")
         mini_dynamo.compile(lambda x: torch.nn.functional.softmax(x))(torch.ones(2))
     assert len(caught) == 1
+
+
+def test_only_the_check_of_jit_trace_refuses_a_compiled_function():
+    fast, x = mini_dynamo.compile(lambda x: x.sin() + 1), torch.ones(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(torch.jit.TracingCheckError):
+            torch.jit.trace(fast, x)
+        traced = torch.jit.trace(fast, x, check_trace=False)
+    assert torch.equal(traced(x * 2), (x * 2).sin() + 1)

@@ -232,6 +232,32 @@ def test_what_depended_on_values_is_fixed_when_it_is_traced():
     assert run([-1.0], [()]) == (-2.0, [2.0])
 
 
+@pytest.mark.parametrize(("rule", "named"), [
+    (lambda w, x: (w * x).tanh(), ["v3 = tanh"]),                 # the product is read once
+    (lambda w, x: (w * x).relu(), ["v2 = p0 * x0", "v3 = "]),     # the relu reads it twice
+    (lambda w, x: (w * x).log(), ["v2 = p0 * x0", "v3 = "]),      # and backward reads this one
+], ids=["tanh", "relu", "log"])
+def test_a_value_is_named_if_it_is_read_twice_or_by_backward(rule, named):
+    w, x = Scalar(2.0), Scalar(0.5)
+    source = scalar_trace.to_python(rule(w, x), [w], [x]).source
+    values = [line.strip() for line in source.splitlines() if line.strip().startswith("v")]
+    assert [line[:len(start)] for line, start in zip(values, named, strict=True)] == named
+
+
+def test_twice_the_width_is_three_to_four_times_the_code():
+    lines, characters = [], []
+    for width in (16, 32):
+        random.seed(1337)
+        model, label = scalar_mlp.MLP(2, width, width, 1), Scalar(1.0)
+        sample = [Scalar(value) for value in scalar_mlp.two_moons()[0][0]]
+        one = scalar_mlp.margin(model, sample, label)
+        source = scalar_trace.to_python(one, model.parameters(), [*sample, label]).source
+        lines.append(source.count("\n"))
+        characters.append(len(source))
+    assert 3 < lines[1] / lines[0] < 4
+    assert 3 < characters[1] / characters[0] < 4
+
+
 def test_numbers_come_back_bit_for_bit_in_the_source():
     for number in (-0.0, 5e-324, 1e300, -1.5, math.inf, -math.inf):
         assert graphs.same_bits(eval(scalar_trace.literal(number), scalar_trace.NAMES), number)

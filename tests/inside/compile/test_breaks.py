@@ -4,6 +4,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 import torch
+from torch._dynamo.eval_frame import _debug_get_cache_entry_list
+from torch._dynamo.exc import TorchRuntimeError
 
 import break_cases
 from break_cases import between
@@ -69,3 +71,61 @@ def test_every_text_lies_inside_the_picture():
 
 def test_a_phone_shows_its_whole_width():
     assert size(draw_breaks())[0] <= PHONE
+
+
+@pytest.mark.parametrize(("line", "graphs"), [
+    ("y = y + np.cumsum(np.arange(3))[0]", 1), ("y = y + np.random.rand(3)[0]", 1),
+    ("y = y + np.interp(0.5, [0, 1], [0, 1])", 2), ("y = y + np.nansum(np.ones(3))", 2),
+    ("y = y + np.isin(np.arange(3), [1]).sum()", 2)])
+def test_only_the_numpy_that_torch_has_rewritten_is_traced(line, graphs):
+    assert len(graphs_of(between(line), X)) == graphs
+
+
+@pytest.mark.parametrize("attempt", ["y = {}['a']", "y = y + int('a')", "y = 1 / 0",
+                                     "raise KeyError"])
+def test_an_exception_is_traced(attempt):
+    line = f"try: {attempt}\n    except Exception: y = y * 2"
+    assert capture(between(line), X) == ([["sin", "mul", "cos"]], "")
+
+
+def test_an_exception_of_a_tensor_operation_is_not_traced():
+    fn = between("try: y = y @ torch.ones(7, 7)\n    except RuntimeError: y = y * 2")
+    assert torch.equal(fn(X), (X.sin() * 2).cos())
+    if torch.__version__ >= "2.15":
+        assert len(graphs_of(fn, X, fullgraph=True)) == 1
+    else:
+        with pytest.raises(TorchRuntimeError, match="same reduction dim"):
+            graphs_of(fn, X)
+
+
+def test_a_resume_function_without_operations_has_no_guards():
+    def kept(fn):
+        known = set(fn.__globals__)
+        graphs_of(fn, X)
+        new = fn.__globals__.keys() - known
+        resumed, = (name for name in new if name.startswith("__resume_at"))
+        return len(_debug_get_cache_entry_list(fn.__globals__[resumed].__code__))
+
+    def ends(x):
+        y = x.sin()
+        print(end="")
+        return y
+
+    def goes_on(x):
+        y = x.sin()
+        print(end="")
+        return y.cos()
+
+    assert (kept(ends), kept(goes_on)) == (0, 1)
+
+
+def test_a_return_behind_the_break_hides_the_loop():
+    def returns(x):
+        for i in range(5):
+            x = x * 2
+            print(end="")
+            if i == 9:
+                return x.exp()
+        return x.cos()
+
+    assert len(graphs_of(returns, X)) == 6              # one before the break, and five turns

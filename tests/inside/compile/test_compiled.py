@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 import torch
 
 from inside.compile.observe.compiled import normal, watch
@@ -72,3 +73,29 @@ def test_records_last_when_torch_has_forgotten_the_oldest_compilations():
         seen(torch.ones(3), n)
     assert seen.recompiles() == ["n == 2"]
     assert seen.frames() == ["broken", "torch_dynamo_resume_in_broken", "broken"]
+
+
+@pytest.mark.skipif(torch.__version__ < "2.13", reason="2.11 doesn't let these nodes be read")
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor")    # Dynamo reads it
+def test_for_autograd_each_graph_of_aot_autograd_is_one_node():
+    def nodes(function, backend):
+        w = torch.ones(2, requires_grad=True)
+        found, waiting = [], [watch(function, backend=backend)(w).grad_fn]
+        while waiting:
+            node = waiting.pop()
+            if node is not None:
+                found.append(type(node).__name__)
+                waiting += [each for each, _ in node.next_functions]
+        return [name for name in dict.fromkeys(found) if name != "AccumulateGrad"], found
+
+    def in_two(w):
+        y = w * w
+        torch._dynamo.graph_break()
+        return y.sum()
+
+    assert nodes(lambda w: (w * w).sum(), "aot_eager")[1] == ["CompiledFunctionBackward",
+                                                              "AccumulateGrad"]
+    assert nodes(in_two, "aot_eager")[1].count("CompiledFunctionBackward") == 2
+    assert nodes(lambda w: (w * w).sum(), "eager")[0] == ["SumBackward0", "MulBackward0"]
+    # an output that is only a view of an input is made again outside the graph
+    assert nodes(lambda w: w.view(-1), "aot_eager")[0] == ["ViewBackward0"]
