@@ -71,7 +71,7 @@ def test_only_the_named_tables_are_shown_in_the_order_of_their_names(folder):
 
 @pytest.mark.parametrize(("arguments", "error", "words"), [
     (("not-measured",), FileNotFoundError, ("benchmarks/results/not-measured.json is missing",
-                                           "make bench ONLY=not_measured RECORD=1")),
+                                           "make bench ONLY=not-measured RECORD=1")),
     (("made-up", "other"), ValueError, ("made-up.json: no table 'other'", "copy, sum")),
 ])
 def test_what_is_not_recorded_is_one_line_that_says_how_to_mend_it(
