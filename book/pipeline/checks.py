@@ -22,7 +22,8 @@ from collections.abc import Sequence
 from book.pipeline.ground.paths import relative
 from book.pipeline.suite import record
 from book.pipeline.suite.lanes import FAILED, LOGS, SKIPPED, Lanes, Result, again, slowest, tests
-from book.pipeline.suite.steps import BROWSERS, STEPS, Step
+from book.pipeline.suite.passed import BROWSERS
+from book.pipeline.suite.steps import STEPS, Step
 
 GROUPS = ("quick", "core", "all")
 

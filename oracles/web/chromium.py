@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 
-from book.pipeline.suite.steps import BROWSERS
+from book.pipeline.suite.passed import BROWSERS
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync"]

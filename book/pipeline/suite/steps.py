@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 from book.pipeline.ground.paths import NOTEBOOKS
 from book.pipeline.notebooks import under_nbval
+from book.pipeline.suite.passed import BROWSERS
 
 PYTHON = sys.executable
 LOCKED = ("constraints.txt", "requirements*.txt", "package.json", "package-lock.json")
@@ -71,10 +72,6 @@ def tests(name: str, group: str, marks: str) -> Step:
 
 SPECIMEN = "_build/specimen/_build/html/**/*"
 SITE_PROGRAMS = ("esbuild", "node", "purgecss", "git")
-# The first that is there is taken. The headless shell costs a quarter less, but sets text a little
-# wider than the browser that readers have.
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
-            "chromium-headless-shell")
 NBVAL = [*NOTEBOOKS, *under_nbval.OPTIONS, *under_nbval.FORKED]
 # In the order in which they are begun: the longest first, so that both lanes end together.
 STEPS = [
@@ -89,6 +86,7 @@ STEPS = [
          ("_build/html/**/*",), after=("site",), seen=True),
     Step("specimen-site", [PYTHON, "-m", "tests.specimen.build"], "mend what Sphinx names", "all",
          (*LOCKED, *WEB), (SPECIMEN,), seen=True, programs=SITE_PROGRAMS),
+    # pandoc: nbconvert asks it for its version.
     Step("specimen", pytest("tests/specimen", "-p", "tests.specimen.build"),
          "mend the script or the style", "all", (*LOCKED, SPECIMEN, *WEB),
          after=("specimen-site",), seen=True, programs=(*SITE_PROGRAMS, *BROWSERS, "pandoc")),
