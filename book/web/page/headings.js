@@ -27,12 +27,14 @@ export function follow() {
   if (!sections.size) return;
   const headings = [...sections.keys()];
   let target = null; // near the end of a page it stands far below the line
+  let reached = false; // the browser may still be on its way there when the page has loaded
   const mark = () => {
-    if (target && !onScreen(target)) target = null;
+    if (target && onScreen(target)) reached = true;
+    else if (reached) target = null;
     const here = sections.get(target ?? current(headings));
     for (const link of links) link.classList.toggle("is-here", link === here);
   };
-  const arrive = () => { target = asked(headings); mark(); };
+  const arrive = () => { target = asked(headings); reached = false; mark(); };
   const leave = () => { if (target) { target = null; mark(); } };
   // A section that comes or goes is the only time at which the answer can change.
   const observer = new IntersectionObserver(mark, { rootMargin: "-120px 0px 0px", threshold: [0] });

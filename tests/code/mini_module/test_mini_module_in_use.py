@@ -22,11 +22,11 @@ def network(side):
 
 
 def trained(net, x, optimizer):
-    """Losses of three steps."""
+    """Losses of ten steps."""
     losses = []
     optimizer = optimizer(net.parameters())
     torch.manual_seed(1)                               # for the dropout
-    for _ in range(3):
+    for _ in range(10):
         optimizer.zero_grad()
         loss = net(x).square().mean()
         loss.backward()
@@ -37,6 +37,7 @@ def trained(net, x, optimizer):
 
 @pytest.mark.parametrize("way", ["ours to torch", "torch to ours"])
 def test_a_checkpoint_goes_either_way_and_the_same_training_follows(way, tmp_path):
+    torch.manual_seed(0)                               # from some starts the dropout hides the fall
     nets = [network(side) for side in ENGINES]
     source, target = nets if way == "ours to torch" else nets[::-1]
     torch.save(source.state_dict(), tmp_path / "net.pt")
@@ -48,7 +49,7 @@ def test_a_checkpoint_goes_either_way_and_the_same_training_follows(way, tmp_pat
         net.to(torch.float64)
     losses = [trained(net, x.double(), lambda p: torch.optim.AdamW(p, lr=0.1)) for net in nets]
     torch.testing.assert_close(*losses)
-    assert losses[0][2] < losses[0][0]
+    assert losses[0][-1] < losses[0][0]
     for key, tensor in nets[0].state_dict().items():
         torch.testing.assert_close(tensor, nets[1].state_dict()[key])
     outputs = [net.eval()(x.double()) for net in nets]
