@@ -4,7 +4,7 @@
     core    everything that needs no browser and no compiler
     all     everything, as CI runs it
 
-Two steps run side by side; a failure stops only what builds on it, and all failures are told at
+Three steps run side by side; a failure stops only what builds on it, and all failures are told at
 the end. What passed is remembered until something changes that could make it fail:
 `make test FRESH=1` runs everything, `DRY=1` nothing: it lists what would run, and why.
 `make test ONLY="site pages"` runs these steps. `RECORD=1` stores how long each step took.

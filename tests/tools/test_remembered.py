@@ -98,8 +98,9 @@ def run_all(root, **environment):
     """Run the test files of a small book as a step does."""
     program = ("import sys; from pathlib import Path; from book.pipeline.suite import files\n"
                "sys.exit(files.main(['tests'], Path.cwd(), packages=()))")
+    outside = {key: value for key, value in os.environ.items() if key not in ("FRESH", "DRY")}
     return subprocess.run([sys.executable, "-c", f"import sys; sys.path.append({str(ROOT)!r})\n"
-                           + program], cwd=root, env=os.environ | environment, text=True,
+                           + program], cwd=root, env=outside | environment, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
 
 

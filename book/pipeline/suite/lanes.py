@@ -24,7 +24,7 @@ from book.pipeline.suite.seen import Memory, Seen, States, Unsure
 from book.pipeline.suite.steps import Step
 
 LOGS = ROOT / "_build" / "log"
-LANES = 2
+LANES = 3  # one more than cores: a step waits for browsers, workers and pipes half of its time
 GRACE = 10.0  # seconds that a step has to end what it started
 COUNT = re.compile(r"^(?=.*\b\d+ (?:passed|failed|error))[=\s]*(.*?) in [\d.]+s", re.M)
 COUNTED = re.compile(r"(\d+) (\w+)")

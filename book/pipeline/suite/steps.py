@@ -73,7 +73,7 @@ def tests(name: str, group: str, marks: str) -> Step:
 SPECIMEN = "_build/specimen/_build/html/**/*"
 SITE_PROGRAMS = ("esbuild", "node", "purgecss", "git")
 NBVAL = [*NOTEBOOKS, *under_nbval.OPTIONS, *under_nbval.FORKED]
-# In the order in which they are begun: the longest first, so that both lanes end together.
+# In the order in which they are begun: the longest first, so that all lanes end together.
 STEPS = [
     Step("desk", module("desk"), "mend the named lines; what is stale: `make sync`, `make prove`"),
     *(tests(name, "quick", "not slow and not compiler") for name in FLOORS),
@@ -90,6 +90,7 @@ STEPS = [
     Step("specimen", pytest("tests/specimen", "-p", "tests.specimen.build"),
          "mend the script or the style", "all", (*LOCKED, SPECIMEN, *WEB),
          after=("specimen-site",), seen=True, programs=(*SITE_PROGRAMS, *BROWSERS, "pandoc")),
+    tests("tools", "all", ""),
     Step("lab", pytest("tests/lab"), "mend what `make lab` starts", "all",
          (*ALWAYS, "tests/lab/**/*", "tests/specimen/source/**/*", "book/pipeline/**/*", *CODE,
           *WEB, *EXERCISES, "LICENSE", "benchmarks/*.py", "benchmarks/results/*")),
@@ -104,5 +105,5 @@ STEPS = [
          "let the cell hold on every device, or keep it on the CPU and tag it with the reason",
          "all", (*LOCKED, "conftest.py", "pyproject.toml", *PIPELINE, *CODE, *WEB,
                  "chapters/*/*.ipynb", "book/index.ipynb", "benchmarks/results/*")),
-    *(tests(name, "all", "") for name in FLOORS if name != "companions"),
+    *(tests(name, "all", "") for name in ("inside", "web", "content")),
 ]
