@@ -23,8 +23,9 @@ def collate(samples):
     Strings and bytes stay what they are, one behind another. A dict becomes a dict with the keys
     of the first sample, a named tuple one of its kind, any other sequence a list.
 
-    TypeError for None and other objects; RuntimeError for sequences or tensors of unequal sizes;
-    KeyError for a key that a sample has not; IndexError without samples.
+    TypeError if the first sample is None or another object; RuntimeError for sequences or tensors
+    of unequal sizes; KeyError for a key that a sample has not; IndexError without samples; what
+    torch.tensor raises for numbers among which is something else.
     Source: torch/utils/data/_utils/collate.py. Left out: other kinds of mappings and sequences,
     which torch keeps; its table `default_collate_fn_map`.
     """
@@ -46,9 +47,10 @@ def collate(samples):
     if not isinstance(first, Sequence):
         raise TypeError(f"a batch of {type(first).__name__}: give tensors, arrays, numbers, "
                         "strings, dicts or sequences, or a collate_fn of your own")
-    if any(len(sample) != len(first) for sample in samples):
-        raise RuntimeError(f"sequences of lengths {[len(sample) for sample in samples]} in one "
-                           "batch; pad them, or make them tensors")
+    for sample in samples:
+        if len(sample) != len(first):
+            raise RuntimeError(f"sequences of lengths {len(first)} and {len(sample)} in one batch; "
+                               "pad them as tensors, or give a collate_fn of your own")
     columns = [collate(column) for column in zip(*samples, strict=True)]
     return type(first)(*columns) if hasattr(first, "_fields") else columns
 

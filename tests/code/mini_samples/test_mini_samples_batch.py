@@ -67,13 +67,12 @@ def leaf(dice):
     kind = dice.choice(KINDS)
     shape = [dice.randrange(4) for _ in range(dice.randrange(3))]
     dtype, code = dice.choice(TENSORS), dice.choice(ARRAYS)
-    def array():
-        return numpy.array([dice.randrange(9) for _ in range(torch.Size(shape).numel())],
-                           code).reshape(shape)
+    def numbers():
+        return [dice.randrange(9) for _ in range(torch.Size(shape).numel())]
     made = {"float": dice.random, "int": lambda: dice.randrange(-99, 99),
             "bool": lambda: dice.random() < 0.5, "str": lambda: dice.choice("abc"),
-            "bytes": lambda: dice.choice([b"a", b"b"]), "array": array,
-            "tensor": lambda: torch.from_numpy(numpy.atleast_1d(array())).reshape(shape).to(dtype),
+            "bytes": lambda: dice.choice([b"a", b"b"]), "array": lambda: numpy.array(numbers(), code).reshape(shape),
+            "tensor": lambda: torch.tensor(numbers()).view(shape).to(dtype),
             "number": lambda: numpy.dtype(code).type(dice.randrange(2))}[kind]
     return kind, made
 
@@ -148,7 +147,7 @@ def test_a_batch_is_built_like_the_first_sample(samples, wanted):
 
 
 @pytest.mark.parametrize(("samples", "error"), [
-    ([None, None], TypeError), ([1, None], TypeError), ([{1}, {2}], TypeError),
+    ([None, None], TypeError), ([1, None], RuntimeError), ([{1}, {2}], TypeError),
     ([object()], TypeError), ([Record(1.0)], TypeError), ([numpy.array(["a"])], TypeError),
     ([numpy.array([None])], TypeError), ([numpy.datetime64(0, "s")], TypeError),
     ([[1, 2], [3]], RuntimeError), ([(1, 2), (3,)], RuntimeError),
@@ -165,7 +164,7 @@ def test_what_makes_no_batch_is_refused_as_in_torch(samples, error):
 def test_the_message_says_what_to_do():
     with pytest.raises(TypeError, match=r"a batch of NoneType: .* a collate_fn of your own"):
         collate([None])
-    with pytest.raises(RuntimeError, match=r"lengths \[2, 1\] in one batch; pad them"):
+    with pytest.raises(RuntimeError, match="lengths 2 and 1 in one batch; pad them"):
         collate([[1, 2], [3]])
 
 
@@ -217,7 +216,8 @@ def test_tensors_of_two_dtypes_are_promoted_here_and_refused_in_a_worker(functio
     here, there = (list(data.DataLoader(
         samples, 2, num_workers=workers, collate_fn=OnlyInWorkers(function),
         multiprocessing_context="fork" if workers else None)) for workers in (0, 1))
-    assert (here, there) == (["torch.float32"], ["RuntimeError"])
+    assert here == ["torch.float32"]
+    assert there in (["TypeError"], ["RuntimeError"])         # "can't be cast to … Long"
 
 
 # ---- pad -----------------------------------------------------------------------------------------

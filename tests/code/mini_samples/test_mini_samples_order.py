@@ -136,6 +136,10 @@ def test_weights_without_a_law_are_refused(draw, weights, count, replacement):
         weighted(weights, count, replacement, seed())
 
 
+def test_without_replacement_torch_fills_up_with_samples_of_weight_0():
+    assert set(torchs([0, 1, 0, 1], 3, False, seed())) > {1, 3}
+
+
 def test_a_sample_of_weight_0_is_never_drawn():
     assert set(weighted([0, 1, 0, 1], 1000, True, seed())) == {1, 3}
     assert set(weighted([0, 1, 0, 1], 2, False, seed())) == {1, 3}
