@@ -71,7 +71,8 @@ def leaf(dice):
         return [dice.randrange(9) for _ in range(torch.Size(shape).numel())]
     made = {"float": dice.random, "int": lambda: dice.randrange(-99, 99),
             "bool": lambda: dice.random() < 0.5, "str": lambda: dice.choice("abc"),
-            "bytes": lambda: dice.choice([b"a", b"b"]), "array": lambda: numpy.array(numbers(), code).reshape(shape),
+            "bytes": lambda: dice.choice([b"a", b"b"]),
+            "array": lambda: numpy.array(numbers(), code).reshape(shape),
             "tensor": lambda: torch.tensor(numbers()).view(shape).to(dtype),
             "number": lambda: numpy.dtype(code).type(dice.randrange(2))}[kind]
     return kind, made
