@@ -147,6 +147,11 @@ def test_a_sample_of_weight_0_is_never_drawn():
         weighted([0, 1, 0, 1], 3, False, seed())
 
 
+def test_a_point_on_a_border_belongs_to_the_sample_that_begins_there(monkeypatch):
+    monkeypatch.setattr(torch, "rand", lambda *_, **__: torch.tensor([0, 0.25, 0.5]).double())
+    assert weighted([0, 1, 1, 2, 0], 3) == [1, 2, 3]
+
+
 # ---- ranked --------------------------------------------------------------------------------------
 
 @many
@@ -212,6 +217,14 @@ def test_until_the_first_it_ends_when_a_source_is_drawn_that_is_empty(sizes, key
     found = list(mixed(sources, [1] * len(sizes), seed(key)))
     assert any(Counter(k for k, _ in found)[k] == size for k, size in enumerate(sizes))
     assert found == list(mixed(sources, [1] * len(sizes), seed(key), until="last"))[:len(found)]
+
+
+def test_a_short_source_ends_a_mixture_early():
+    short, long = "abc", range(10_000)
+    assert len(list(mixed([short, long], [1, 1], seed()))) < 100
+    found = list(mixed([short, long], [1, 1], seed(), until="last"))
+    assert len(found) == 10_003
+    assert not set(short) & set(found[100:])                  # the tail is of one source alone
 
 
 def test_a_source_of_weight_0_is_never_asked():
