@@ -227,7 +227,7 @@ class Shards(IterableDataset):
         """
         known = self.now if self.now["epoch"] == self.epoch else {
             "epoch": self.epoch, "stages": [], "ranks": [self.rank]}
-        return deepcopy({**known, **self.fixed()})
+        return deepcopy({**known, "rank": self.rank, **self.fixed()})
 
     def fixed(self):
         """What the order follows from, apart from epoch and stages."""
@@ -253,14 +253,16 @@ def together(states):
     """The states of all ranks as one, which every rank can load, however many they are then."""
     whole = deepcopy(max(states, key=lambda state: len(state["stages"])))
     for state in states:
-        if any(state[name] != whole[name] for name in state.keys() - {"stages", "ranks"}):
+        if any(state[name] != whole[name] for name in state.keys() - {"stages", "rank", "ranks"}):
             raise ValueError(f"states of different data, epochs or orders: {state} and {whole}")
         if state["stages"] and len(state["stages"]) == len(whole["stages"]):
             mine, last = state["stages"][-1], whole["stages"][-1]
             if len(mine["given"]) != len(last["given"]) or mine["world"] != last["world"]:
                 raise ValueError(f"states of ranks that were dealt differently: {mine}, {last}")
             last["given"] = [*map(max, mine["given"], last["given"])]
-    whole["ranks"] = sorted({rank for state in states for rank in state["ranks"]})
+    begun = any(state["ranks"] == [state["rank"]] for state in states)   # not only loaded a state
+    whole["ranks"] = sorted({rank for state in states
+                             for rank in ([state["rank"]] if begun else state["ranks"])})
     return whole
 
 
