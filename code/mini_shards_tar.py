@@ -184,8 +184,9 @@ def members(path, tar, wanted):
     the end, without a word.
     """
     found = 0
-    for found, member in enumerate(tar, 1):
+    for member in tar:
         yield member
+        found += 1
     if found < wanted:
         raise BrokenShard(f"{path}: no header at byte {tar.offset}, where file {found + 1} of "
                           f"{wanted} begins; copy or write it again")
@@ -196,7 +197,7 @@ def opened(path, file):
     try:
         return tarfile.open(fileobj=file, mode="r:")
     except tarfile.TarError as error:
-        raise BrokenShard(f"{path}: no header at byte 0 ({error}); copy or write it again") from None
+        raise BrokenShard(f"{path}: no header at byte 0: {error}; copy or write it again") from None
 
 
 def split(name):

@@ -8,14 +8,18 @@ import threading
 from collections import deque
 
 import torch
-from torch.utils.data import Dataset
+from torch.utils.data import Dataset, get_worker_info
 
 
 class Reads(Dataset):
     """Sample i is the float64 i; `reads` counts, in all processes together."""
 
     def __init__(self, size):
-        self.size, self.reads = size, torch.zeros(1, dtype=torch.int64).share_memory_()
+        self.size, self.counts = size, torch.zeros(9, dtype=torch.int64).share_memory_()
+
+    @property
+    def reads(self):
+        return int(self.counts.sum())
 
     def __len__(self):
         return self.size
@@ -23,7 +27,8 @@ class Reads(Dataset):
     def __getitem__(self, i):
         if not 0 <= i < self.size:
             raise IndexError(i)
-        self.reads += 1
+        info = get_worker_info()
+        self.counts[info.id + 1 if info else 0] += 1         # each process adds to its own
         return torch.tensor(float(i), dtype=torch.float64)
 
 
@@ -32,6 +37,19 @@ class Noisy(Reads):
 
     def __getitem__(self, i):
         return super().__getitem__(i), torch.rand(())
+
+
+class Where(Dataset):
+    """Whether each tensor that a Fixed keeps lies in memory that processes share."""
+
+    def __init__(self, fixed):
+        self.fixed = fixed
+
+    def __len__(self):
+        return 1
+
+    def __getitem__(self, i):
+        return torch.tensor([kept.is_shared() for kept in self.fixed.kept.values()])
 
 
 class NaiveCache:
@@ -50,7 +68,7 @@ class NaiveCache:
         return self.kept.get(key, default)
 
     def put(self, key, value):
-        size = value.nbytes if isinstance(value, torch.Tensor) else sys.getsizeof(value)
+        size = self.size(value)
         while self.bytes + size > self.limit_bytes and self.order:
             victim = min(self.order, key=self.counts.__getitem__)
             self.order.remove(victim)

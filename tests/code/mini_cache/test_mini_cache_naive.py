@@ -143,14 +143,14 @@ def test_a_cache_around_an_augmentation_freezes_it():
     assert alive.dataset.reads == 1
 
 
-def test_reading_ahead_from_where_it_was_asked_is_worse_than_reading_blocks():
+def test_reading_ahead_of_shuffled_indices_reads_hundreds_for_each():
     indices = torch.randperm(3_000, generator=torch.Generator().manual_seed(0)).tolist()
     naive, ahead = NaiveAhead(Reads(3_000), 1_000), ReadAhead(Reads(3_000), 1_000)
     for dataset in (naive, ahead):
         for i in indices[:50]:
             dataset[i]
-    assert int(naive.dataset.reads) > 25_000
-    assert int(ahead.dataset.reads) == ahead.read > 25_000
+    assert naive.dataset.reads > 25_000
+    assert ahead.dataset.reads == ahead.read > 25_000            # both bad, and this one tells
     with pytest.raises(KeyError):
         NaiveAhead(Reads(10), 10)[10]
     with pytest.raises(IndexError, match=r"10 is not in range\(10\)"):

@@ -1,5 +1,6 @@
-"""Streams of mini_shards: each sample once over all ranks and workers, in equal steps, and again."""
+"""Streams of mini_shards: each sample once over all ranks and workers, in equal steps."""
 
+import itertools
 import random
 import subprocess
 import sys
@@ -19,6 +20,10 @@ BUFFERS, DEALS, EPOCHS = cases(400), cases(400), cases(60)
 
 def generator(seed=0):
     return torch.Generator().manual_seed(seed)
+
+
+def joined(lists):
+    return [*itertools.chain(*lists)]
 
 
 # ---- the shuffle buffer --------------------------------------------------------------------------
@@ -94,7 +99,7 @@ def test_random_deals_give_each_position_once_and_each_rank_equally_many(counted
                      for rank in range(world)]
             assert all(size == sizes[0] for size in sizes)
             assert max(sizes[0]) - min(sizes[0]) <= 1
-            ranks = [sum(pieces[rank * workers:][:workers], []) for rank in range(world)]
+            ranks = [joined(pieces[rank * workers:][:workers]) for rank in range(world)]
             assert all(len({*piece}) == len(piece) for piece in ranks)   # never twice in one rank
     counted("random deals of mini_shards", DEALS)
 
@@ -138,7 +143,7 @@ def test_random_epochs_give_each_sample_once_in_equal_steps(reader, shards, coun
         arguments = {"seed": seed, "epoch": dice.randrange(3), "repeat": dice.random() < 0.5,
                      "buffer": dice.choice((1, 2, 5, 30)), "shuffle": dice.random() < 0.8}
         slots = epoch(reader, shards(n, each), world, workers, **arguments)
-        given = sum(slots, [])
+        given = joined(slots)
         what = f"seed {seed}: {n} by {each}, {world} x {workers}, {arguments}"
         if arguments["repeat"]:
             assert {*given} == {*range(n)}, what
@@ -220,7 +225,7 @@ def batches(data, size, workers, **arguments):
     return DataLoader(data, size, num_workers=workers, **arguments)
 
 
-@pytest.mark.parametrize("workers", [0, 1, 2, 3])
+@pytest.mark.parametrize("workers", [0, 1, 2])
 @pytest.mark.parametrize("drop_last", [False, True])
 def test_steps_are_as_many_as_the_loader_makes(shards, workers, drop_last):
     for rank in range(2):
@@ -229,7 +234,7 @@ def test_steps_are_as_many_as_the_loader_makes(shards, workers, drop_last):
         got = [batch["cls"].tolist() for batch in loader]
         assert len(got) == data.steps(4, workers, drop_last)
         if not drop_last:
-            assert len({*sum(got, [])}) == 11
+            assert len({*joined(got)}) == 11
 
 
 def test_persistent_workers_see_a_new_epoch(shards):

@@ -1,5 +1,6 @@
-"""mini_shards goes on where it stopped: with as many ranks exactly there, with others without loss."""
+"""mini_shards goes on where it stopped: exactly there, or with other ranks without loss."""
 
+import itertools
 import json
 import random
 
@@ -7,6 +8,7 @@ import pytest
 import torch
 from torch.utils.data import DataLoader
 
+import mini_shards
 from mini_loader import DataLoader as MiniLoader
 from mini_shards import Shards, together
 from oracles.loader_datasets import Killing
@@ -67,7 +69,6 @@ def test_random_stops_go_on_with_the_exact_next_sample(reader, shards, counted):
 
 
 def test_only_the_rest_is_read(reader, shards, monkeypatch):
-    import mini_shards
     data = Shards(shards(40, 4), buffer=6)
     assert len(taken(reader, data, 0, 1, 29)) == 29
     again, read, opened = Shards(shards(40, 4), buffer=6), [], []
@@ -92,7 +93,6 @@ def test_a_state_says_where_it_is_after_the_last_sample_given(reader, shards):
     samples = reader(data)
     for count in range(1, 11):
         next(samples)
-        # the fixture has asked for one sample more only after the next `next`
         assert data.state_dict()["stages"] == [{"world": 1, "workers": 1, "given": [count]}]
 
 
@@ -229,7 +229,7 @@ def test_what_was_prefetched_and_not_seen_comes_again(shards, workers, batches):
     for batch in loader(again):
         rest.append(batch["cls"].tolist())
         again.saw(batch["__at__"])
-    assert sorted(sum(seen + rest, [])) == [*range(26)]
+    assert sorted(itertools.chain(*seen, *rest)) == [*range(26)]
     if not workers:
         assert seen + rest == whole                      # workers take turns from the first again
     assert again.steps(3, workers) == len(rest)
@@ -273,7 +273,7 @@ def test_a_killed_worker_of_mini_loader_loses_no_sample(shards, at, tmp_path):
         return [batch["cls"].tolist() for batch in loader], loader.statistics.restarts
     calm, rough = given(lambda number: None), given(Killing(at, tmp_path / "deaths"))
     assert (rough[0], calm[1], rough[1]) == (calm[0], 0, 1)
-    assert sorted(sum(calm[0], [])) == [*range(20)]
+    assert sorted(itertools.chain(*calm[0])) == [*range(20)]
 
 
 def test_a_state_is_plain_and_survives_torch_save(reader, shards, tmp_path):
