@@ -47,7 +47,7 @@ def nbytes(thing):
         thing = todo.pop()
         name = id(thing)
         if isinstance(thing, torch.UntypedStorage):
-            name = thing.device, thing.data_ptr()      # each tensor makes a new object for it
+            name = thing.device, thing.data_ptr()      # two may share memory, by from_numpy say
         if name not in seen:
             seen.add(name)
             total += weight(thing)
@@ -74,7 +74,7 @@ def parts(thing):
         return thing
     if numpy and isinstance(thing, numpy.ndarray):
         return [thing.base]                            # whose memory it is, if not its own
-    if isinstance(thing, (type, ModuleType)):
+    if isinstance(thing, (torch.UntypedStorage, type, ModuleType)):
         return []
     slots = fields(thing) if is_dataclass(thing) else ()
     return [getattr(thing, "__dict__", None), *(getattr(thing, slot.name) for slot in slots)]

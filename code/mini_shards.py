@@ -71,8 +71,9 @@ def deal(positions, world, workers, repeat=False):
 
     Every rank gets equally many, and every rank's worker w as many as those of the others. If the
     number of ranks doesn't divide the positions, the last ones are left out, fewer than `world`;
-    with `repeat`, as many of the first ones come twice as are missing. A piece is one stretch, so
-    few shards are opened by two readers. Returns world * workers lists.
+    with `repeat`, as many of the first ones come twice as are missing. Of n positions of a rank,
+    worker w gets those from w * n // workers on, one stretch, so that few shards are opened by two
+    readers. Returns world * workers lists.
     """
     each = math.ceil(len(positions) / world) if repeat else len(positions) // world
     positions = list(islice(cycle(positions), world * each))

@@ -51,6 +51,10 @@ def check_nbytes(module):
     pair = (x, x[:1], x.view(10, 10))
     same("nbytes of three tensors of one storage, in a tuple", module.nbytes(pair),
          800 + sys.getsizeof(pair))
+    memory = bytearray(800)
+    two = tuple(torch.frombuffer(memory, dtype=torch.float64) for _ in range(2))
+    same("nbytes of two tensors made from one buffer, in a tuple", module.nbytes(two),
+         800 + sys.getsizeof(two))
     text = "text" * 100
     nest = [[text], {1: text}]
     same("nbytes of a string that is in a nest twice", module.nbytes(nest),
