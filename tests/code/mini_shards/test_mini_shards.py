@@ -169,6 +169,15 @@ def test_the_order_follows_from_seed_and_epoch(reader, shards):
     assert all(one != two for i, one in enumerate(orders) for two in orders[:i])
 
 
+def test_no_two_seeds_epochs_or_workers_share_their_draws(reader, shards):
+    folder = shards(40, 2)
+    orders = [epoch(reader, folder, 1, 1, seed=seed, epoch=number)
+              for seed, number in itertools.product((0, 1, 2), repeat=2)]
+    assert all(one != two for one, two in itertools.combinations(orders, 2))
+    one, two = epoch(reader, shards(40, 20), 2, 1, buffer=20, shuffle=False)
+    assert [n + 20 for n in one] != two
+
+
 def test_without_shuffling_samples_come_as_written(reader, shards):
     assert epoch(reader, shards(10, 4), 2, 1, shuffle=False) == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
 

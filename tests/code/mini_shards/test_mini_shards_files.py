@@ -273,3 +273,13 @@ def test_skipped_samples_are_not_read(broken, monkeypatch):
     told = read_index(folder)[path.name]
     found = [number for number, _ in mini_shards_tar.read_shard(path, told, {1, 2})]
     assert (found, asked) == ([1, 2], ["000000001", "000000002"])
+
+
+def test_what_comes_after_the_last_sample_asked_for_is_not_looked_at(broken):
+    folder, path = broken
+    told = read_index(folder)[path.name]
+    change(path, headers(path)[5][0])                            # the second file of sample 2
+    found = [number for number, _ in mini_shards_tar.read_shard(path, told, {0, 1})]
+    assert found == [0, 1]
+    with pytest.raises(BrokenShard):
+        list(mini_shards_tar.read_shard(path, told, {0, 2}))

@@ -250,6 +250,8 @@ def test_saw_after_loading_tells_of_this_rank_alone(reader, shards):
     again.saw((1, 0, 5))
     assert again.state_dict()["ranks"] == [0]
     assert again.start["stages"][-1]["given"][0] < 5     # an iterator still begins there
+    again.saw((1, 0, 4))                                 # told again of an earlier one
+    assert again.state_dict()["stages"][-1]["given"][0] == 5
 
 
 class KillingShards(Shards):
