@@ -20,7 +20,7 @@ def show(code, scope):
             exec(code, scope)                                  # our own text, from the steps
             code = code.split(" = ")[0]
         value = eval(code, scope)
-    except (RuntimeError, OSError, TypeError) as error:
+    except (RuntimeError, OSError, TypeError, ValueError) as error:
         return "; ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", [])])
     shown = value is not None and type(value).__repr__ is not object.__repr__
     return repr(value) if shown else ""

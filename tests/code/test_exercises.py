@@ -150,6 +150,9 @@ FILES = {
         both("mini_layers", "mini_layers_attention", "mini_module", "mini_module_state")),
     "04-data/exercises-packing.yaml": Files("check_samples.py", "mini_samples_blanks.py", (
         "mini_samples_blanks.py", *both("mini_samples_order", "mini_samples_batch"))),
+    "04-data/exercises-caching.yaml": Files("check_cache.py", "mini_cache.py", both("mini_cache")),
+    "04-data/exercises-shards.yaml": Files(
+        "check_shards.py", "mini_shards.py", both("mini_shards")),
     "05-compile/exercises-mini-compile.yaml": Files("check_compile.py", "mini_compile.py", (
         "mini_compile_build_from_tests.py", "mini_compile_dtypes_blanks.py",
         "mini_compile_groups_from_tests.py", "mini_compile_loops_blanks.py",
