@@ -7,7 +7,11 @@ import torch
 from torch.utils.data import default_collate
 
 from inside.data.pictures.collated import draw_collated, watch
-from tests.helpers.pictures import SVG, assert_every_text_lies_inside, assert_narrow_enough_for_a_phone
+from tests.helpers.pictures import (
+    SVG,
+    assert_every_text_lies_inside,
+    assert_narrow_enough_for_a_phone,
+)
 
 
 def batch(place, size=8):
@@ -20,13 +24,13 @@ def test_values_up_to_the_gap_are_read():
     seen = watch(batch(3))
     assert [("x" in asked, "weight" in asked) for _, asked in seen.samples] == (
         [(True, True)] * 4 + [(True, False)] * 4)
-    assert seen.error == "KeyError: 'weight'" and seen.batch == {}
+    assert (seen.error, seen.batch) == ("KeyError: 'weight'", {})
 
 
 def test_a_key_that_the_first_sample_lacks_is_never_read():
     seen = watch(batch(0))
     assert all(asked == {"x"} for _, asked in seen.samples)
-    assert seen.batch == {"x": "float32 (8, 2)"} and not seen.error
+    assert (seen.error, seen.batch) == ("", {"x": "float32 (8, 2)"})
 
 
 def test_watching_changes_nothing():
@@ -35,7 +39,8 @@ def test_watching_changes_nothing():
         key: f"{str(t.dtype)[6:]} {tuple(t.shape)}" for key, t in made.items()}
 
 
-@pytest.mark.parametrize("batches", [[batch(3), batch(0)], [batch(0)], [batch(1, 2), batch(0, 4)]])
+@pytest.mark.parametrize(
+    "batches", [[batch(3), batch(0)], [batch(0)], [batch(1, 2), batch(0, 4)]])
 def test_picture(batches):
     picture = draw_collated(*batches)
     assert_every_text_lies_inside(picture)
