@@ -31,37 +31,6 @@ class Numbers(Dataset):
         return i * self.scale
 
 
-class Counted(Dataset):
-    """Sample i is a tensor that holds i; in shared memory, each process counts what it reads.
-
-    `requests` counts calls and `read` counts samples, in the main process and in up to `workers`
-    workers together.
-    """
-
-    def __init__(self, size, workers=8):
-        self.size = size
-        self.tally = torch.zeros(workers + 1, 2, dtype=torch.int64).share_memory_()
-
-    def __len__(self):
-        return self.size
-
-    def __getitem__(self, i):
-        return self.__getitems__([i])[0]
-
-    def __getitems__(self, indices):
-        info = get_worker_info()
-        self.tally[info.id + 1 if info else 0] += torch.tensor([1, len(indices)])
-        return [torch.tensor(float(i)) for i in indices]
-
-    @property
-    def requests(self):
-        return int(self.tally[:, 0].sum())
-
-    @property
-    def read(self):
-        return int(self.tally[:, 1].sum())
-
-
 class Gate:
     """An event that goes to workers of every start method; waiting looks a thousand times a second.
 
@@ -162,6 +131,25 @@ class Draws(Numbers):
     def __getitem__(self, i):
         drawn = torch.rand(()), np.random.rand(), self.stored.random()
         return {"index": i} | dict(zip(("torch", "numpy", "stored"), drawn, strict=True))
+
+
+IMPORTED, FRESH = np.random.default_rng(0), np.random.default_rng()  # made when this is imported
+
+
+class Places(Numbers):
+    """Sample i is a dict of numbers, each from a generator that is kept in another place.
+
+    `global` is `np.random`; `stored` is kept in the dataset, `module` in this module with a seed,
+    `fresh` in this module without one. Only the first is seeded by a worker.
+    """
+
+    def __init__(self, size):
+        super().__init__(size)
+        self.stored = np.random.default_rng(0)
+
+    def __getitem__(self, i):
+        drawn = np.random.rand(), self.stored.random(), IMPORTED.random(), FRESH.random()
+        return dict(zip(("global", "stored", "module", "fresh"), drawn, strict=True))
 
 
 class Tape(Dataset):

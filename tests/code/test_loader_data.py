@@ -4,28 +4,30 @@ import pytest
 from torch.utils.data import DataLoader
 
 import loader_data
-from loader_data import Bookmarked, Counted, Doomed, Draws, Gate, Gated, Mortal, MortalStream, Numbers
+from loader_data import (
+    Bookmarked,
+    Doomed,
+    Draws,
+    Gate,
+    Gated,
+    Mortal,
+    MortalStream,
+    Numbers,
+    Places,
+)
 
 METHODS = ["fork", *(pytest.param(method, marks=pytest.mark.slow)
                      for method in ("spawn", "forkserver"))]
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("dataset", [Numbers(4), Draws(4), Mortal(4), Doomed(4, fatal=9),
-                                     MortalStream(4, at=9), Bookmarked(4, at=9), Counted(4)],
+@pytest.mark.parametrize("dataset", [Numbers(4), Draws(4), Places(4), Mortal(4),
+                                     Doomed(4, fatal=9), MortalStream(4, at=9),
+                                     Bookmarked(4, at=9)],
                          ids=lambda dataset: type(dataset).__name__)
 def test_a_dataset_goes_to_workers_of_every_start_method(method, dataset):
     loader = DataLoader(dataset, None, num_workers=1, multiprocessing_context=method)
     assert len(list(loader)) == 4
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_what_workers_read_is_counted_in_the_main_process(method):
-    counted = Counted(6)
-    loader = DataLoader(counted, 2, num_workers=2, multiprocessing_context=method)
-    assert [batch.tolist() for batch in loader] == [[0, 1], [2, 3], [4, 5]]
-    assert (counted.requests, counted.read) == (3, 6)
-    assert counted[5] == 5 and (counted.requests, counted.read) == (4, 7)
 
 
 @pytest.mark.parametrize("method", METHODS)
