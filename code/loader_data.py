@@ -133,25 +133,6 @@ class Draws(Numbers):
         return {"index": i} | dict(zip(("torch", "numpy", "stored"), drawn, strict=True))
 
 
-IMPORTED, FRESH = np.random.default_rng(0), np.random.default_rng()  # made when this is imported
-
-
-class Places(Numbers):
-    """Sample i is a dict of numbers, each from a generator that is kept in another place.
-
-    `global` is `np.random`; `stored` is kept in the dataset, `module` in this module with a seed,
-    `fresh` in this module without one. Only the first is seeded by a worker.
-    """
-
-    def __init__(self, size):
-        super().__init__(size)
-        self.stored = np.random.default_rng(0)
-
-    def __getitem__(self, i):
-        drawn = np.random.rand(), self.stored.random(), IMPORTED.random(), FRESH.random()
-        return dict(zip(("global", "stored", "module", "fresh"), drawn, strict=True))
-
-
 class Tape(Dataset):
     """Sample i is the next byte of a file opened without a buffer; `count` counts the reads."""
 
