@@ -81,22 +81,25 @@ export class Finder {
     const found = this.collect(groups, pasted);
     const least = pasted ? 0.2 : 0.35;
     const scored = [...found].filter(([, one]) => one.covered / whole >= least)
-      .map(([id, one]) => ({ ...this.docs[id], covered: Math.min(1, one.covered / whole), terms: one.terms,
+      .map(([id, one]) => ({ ...this.docs[id], covered: Math.min(1, one.covered / whole),
+                             terms: one.terms, asked: one.asked,
                              score: this.score(this.docs[id], one, whole, text, pasted) }));
     const best = lessonFirst(takeTurns(withoutTail(scored.sort((a, b) => b.score - a.score))));
     return best.slice(0, SHOWN);
   }
 
-  /** By entry: the sum over groups of the best term, how much of the query that is, where it was. */
+  /** By entry: the sum over groups of the best term, how much of the query that is, where it was, and
+   *  the terms: all, and for each group its own or else what stands for it. */
   collect(groups, pasted) {
     const found = new Map();
     groups.forEach((group, at) => {
       for (const [id, hit] of this.hits(group, !pasted, at === groups.length - 1)) {
-        const one = found.get(id) ?? { score: 0, covered: 0, titled: 0, terms: new Set() };
+        const one = found.get(id) ?? { score: 0, covered: 0, titled: 0, terms: new Set(), asked: [] };
         one.score += hit.score;
         one.covered += group.weight * Math.min(1, hit.worth);
         one.titled += group.weight * Math.min(1, hit.titled);
         for (const word of hit.terms) one.terms.add(word);
+        one.asked.push(hit.terms.includes(group.label) ? [group.label] : hit.terms);
         found.set(id, one);
       }
     });
