@@ -134,7 +134,8 @@ def test_a_quoted_section_opens_with_its_heading_at_the_top_at_once(page_of):
     assert 0 <= top < 200
 
 
-EXPLAINED = "A slice has no storage of its own", "takes new storage"  # of the two predictions of a section
+# of the two predictions of a section
+EXPLAINED = "A slice has no storage of its own", "takes new storage"
 
 
 def explained(page):

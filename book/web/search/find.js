@@ -128,8 +128,10 @@ export class Finder {
     const found = [];
     if (isLast && label.length > 2) found.push([label, 0.6, { prefix: true }]);
     if (this.lexicon.count(label)) return found;
-    // A mistyped ending is no ending to the stemmer: without two letters it is near the stem.
-    for (const word of typed.length > 6 ? [label, typed.slice(0, -2)] : [label]) {
+    // The stemmer takes off what only looks like an ending, and leaves an ending that is mistyped:
+    // so the whole word is tried too, and what an ending of two to four letters leaves.
+    const stems = [-2, -3, -4].map((end) => typed.slice(0, end)).filter(({ length }) => length > 4);
+    for (const word of new Set([label, typed, ...stems])) {
       const filter = ({ terms: words }) => words.some((one) => meant(word, one));
       if (allowed(word.length)) found.push([word, 0.65, { fuzzy: 2, filter }]);
     }

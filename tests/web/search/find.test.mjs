@@ -58,6 +58,22 @@ test("a typing error finds the word, a short word has none", () => {
   assert.deepEqual(names(find("hok")), []);
 });
 
+const USED = ["stride", "tensor", "storage", "view", "contiguous", "broadcast", "dtype", "gradient", "autograd", "backward",
+  "detach", "leaf", "hook", "module", "parameter", "buffer", "optimizer", "checkpoint", "dataset", "worker", "sampler",
+  "collate", "compile", "recompile", "guard", "fusion", "kernel", "inductor", "dispatcher", "frame", "release", "share"];
+
+test("neighbours that changed places are understood in every word that the book uses much", async () => {
+  const some = await finder(USED.map((word, at) => entry(`p${at}`, "", [word, word], [`${word}。`, word])), [], "en");
+  const lost = [];
+  for (const [at, word] of USED.entries()) {
+    for (let i = 1; i + 1 < word.length; i += 1) {
+      const typed = `${word.slice(0, i)}${word[i + 1]}${word[i]}${word.slice(i + 2)}`;
+      if (!some.search(typed).some(({ page }) => page === `p${at}`)) lost.push(typed);
+    }
+  }
+  assert.deepEqual(lost, []);
+});
+
 test("what is typed so far already finds", () => assert.equal(find("strid")[0]?.page, "views"));
 
 test("an error text pasted whole finds its section", () => {
