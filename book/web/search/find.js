@@ -4,7 +4,7 @@ import { engine } from "./engine.js";
 import { BOOSTS, OTHER } from "./fields.js";
 import { parse } from "./query.js";
 import { allowed, meant } from "./typos.js";
-import { hanRuns, latin, normal } from "./tokens.js";
+import { hanRuns, isStop, latin, normal } from "./tokens.js";
 
 const AT_ONCE = 2, TERMS = 3; // entries of one page, and terms, before all others had their turn
 const SHOWN = 12, ALWAYS = 5, TAIL = 0.15; // after so many, those that are worth a share of the first
@@ -39,12 +39,17 @@ export function lexicon(index, size, synonyms) {
   };
 }
 
-/** Another name as terms: a Chinese one is a term, a single Latin word too, longer ones are not. */
+/** Another name as terms: a Chinese one is a term, a single Latin word too; of several Latin words
+ *  those that tell something, with spaces, if there are two or more. */
 function terms(word) {
-  const names = latin(word).flatMap(({ names: inner }) => inner);
+  const words = latin(word), names = words.flatMap(({ names: inner }) => inner);
   if (!names.length) return [word];
-  return names.length === 1 ? names : [];
+  if (words.length < 2) return names.length === 1 ? names : [];
+  const telling = words.filter((one) => !isStop(one.word)).flatMap(({ names: inner }) => inner);
+  return telling.length > 1 ? [telling.join(" ")] : [];
 }
+
+const IN_TITLE = { fields: ["title", "other"], tokenize: (words) => words.split(" "), combineWith: "AND" };
 
 /** A search, in one language, over what a library has by now: `search(text)` gives entries, best first. */
 export class Finder {
@@ -109,8 +114,11 @@ export class Finder {
   /** The entries that one group finds, each by the best of its terms; what was pasted has no typos. */
   hits(group, isTyped, isLast) {
     const best = new Map();
-    const known = group.alts.filter(([word]) => this.lexicon.count(word));
-    const alts = known.map(([word, worth]) => [word, worth, {}]);
+    const { count } = this.lexicon;
+    const alts = group.alts.flatMap(([word, worth]) => {
+      if (count(word)) return [[word, worth, {}]]; // a name of several words is looked for in titles
+      return word.includes(" ") && word.split(" ").every(count) ? [[word, worth, IN_TITLE]] : [];
+    });
     if (isTyped && group.typed) alts.push(...this.guesses(group, isLast));
     for (const [word, worth, more] of alts) {
       for (const { id, score, match, terms: words } of this.engine.search(word, { boost: BOOSTS, ...more })) {

@@ -74,6 +74,14 @@ test("neighbours that changed places are understood in every word that the book 
   assert.deepEqual(lost, []);
 });
 
+test("another name of several words finds the titles that have them all, and no texts", async () => {
+  const some = [entry("given", "", ["数据集怎么到手", "How a worker gets the dataset"], ["x", "x"]),
+    entry("half", "", ["工作进程", "What a worker knows"], ["x", "A worker has a dataset."])];
+  const found = await finder(some, [["fork", "how a worker gets the dataset"], ["memory", "out of memory"]], "en");
+  assert.deepEqual(names(found.search("fork")), ["given#"]);
+  assert.deepEqual(names(found.search("memory")), []);
+});
+
 test("what is typed so far already finds", () => assert.equal(find("strid")[0]?.page, "views"));
 
 test("an error text pasted whole finds its section", () => {
