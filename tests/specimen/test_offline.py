@@ -208,7 +208,8 @@ def test_the_address_of_a_notebook_that_was_not_kept_says_so_and_where_to_add_it
     one.keep_book() if whole else one.read(PAGES["use"])
     host.stop()
     page = one.open("downloads/01-tensors/section.en.ipynb")
-    expect(page.get_by_role("heading", name="notebooks and code files are not kept")).to_be_visible()
+    expect(page.get_by_role(
+        "heading", name="notebooks and code files are not kept")).to_be_visible()
     assert "notebook 和代码文件没有存下" in page.title()
     assert page.locator("p:visible").count() == 1
     page.locator("p").get_by_role("link", name="How to use this book").click()
