@@ -21,13 +21,13 @@ TEXTS = {
     "guess": ("猜的", "A guess"),
     "skip": ("不预测，直接看", "Show it without a prediction"),
     "after": ("还是来预测", "Predict after all"),
-    "anew": ("重新预测", "Try anew"),
+    "anew": ("重新预测", "Try again"),
     "keys": ("↑ ↓ 选项，← → 把握，回车提交", "↑ ↓ option, ← → how sure, Enter commits"),
     "waits": ("作出预测之后，这里显示解释。",
               "The explanation shows here once you have predicted."),
     "output": ("运行结果", "Output"),
     "right": ("对了。", "Right."),
-    "wrong": ("不对。", "Not quite."),
+    "wrong": ("不对。", "That's not it."),
 }
 UNSURE = "unsure"
 

@@ -15,6 +15,7 @@ const PATIENCE = 2000; // ms that a reader waits for the network who could read 
 const LASTING = 7 * 24 * 60 * 60 * 1000; // ms
 const OWN = ["edition.json", WORKER]; // never kept: they say what is on the server
 const NAMES = "_static/search/names.json"; // its own name stays, as that of edition.json
+const APART = "downloads/"; // notebooks and code files are kept with the book if asked for
 const IN_NAME = /\.[0-9a-f]{8,}\.\w+$/; // as the files of the search name theirs
 const root = registration.scope, shelf = new Shelf(root);
 let gone = false;
@@ -120,25 +121,27 @@ async function newest(request, path) {
   return offline(request);
 }
 
-/** Instead of a page that is not kept, or is not in the book: a page that lists those that are. */
+/** Instead of a page that is not kept, or is not in the book, or of a notebook: a page that says so and
+ *  lists the pages that are kept. */
 async function offline(request) {
   const state = await shelf.state(), list = await shelf.list(state.list);
   const row = request.mode === "navigate" && list?.files.find(([name]) => name === "offline.html");
   const kept = row && await shelf.file(row[0], row[1]);
   if (!kept) return Response.error();
   const asked = pageOf(pathOf(root, request.url));
-  const isNone = Boolean(state.whole) && !list.files.some(([name]) => name === asked);
-  const text = filled(await kept.text(), list, state.pages, isNone);
+  const isApart = asked.startsWith(APART) && !state.whole?.downloads;
+  const isNone = Boolean(state.whole) && !isApart && !list.files.some(([name]) => name === asked);
+  const text = filled(await kept.text(), list, state.pages, isApart ? "data-apart" : isNone ? "data-none" : "");
   return new Response(text,
     { status: isNone ? 404 : 503, headers: { "content-type": "text/html; charset=utf-8" } });
 }
 
-/** The page that lists what can be read, wherever it is shown. */
-function filled(text, { files }, pages, isNone) {
+/** The page that lists what can be read, wherever it is shown, with the mark of what it is to say. */
+function filled(text, { files }, pages, mark) {
   const items = files.filter(([path, , , , title]) => title && pages[path])
     .map(([path, , , , title]) => `<li><a href="${path}">${title}</a></li>`);
   return text.replace("<head>", () => `<head><base href="${root}">`)
-    .replace("<html", isNone ? "<html data-none" : "<html")
+    .replace("<html", `<html ${mark}`)
     .replace("<!-- kept -->", () => items.join("\n"));
 }
 

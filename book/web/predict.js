@@ -1,8 +1,9 @@
 // <predict-cell>: the output opens, and what explains it shows, when the reader taps an option with
-// a confidence, or asks to see them without a prediction. What was committed shows again on return.
+// a confidence, asks to see them without a prediction, or comes for what only they have. What was committed shows again on return.
 // Without this script the options can be read and the output opened by hand.
 
 import { inPlace } from "./common/in-place.js";
+import { soughtIn } from "./predict/found.js";
 import { moved } from "./predict/keys.js";
 import { Memory } from "./predict/memory.js";
 import { said, thinking } from "./predict/words.js";
@@ -129,7 +130,14 @@ function restore() {
   if (news.length) inPlace(() => news.forEach(([cell, answer]) => cell.show(answer)));
 }
 
+/** Show what waits in some cell alone and a search led here for. */
+function lookUp() {
+  for (const cell of soughtIn(cells)) cell.set("skipped");
+}
+
 restore();
+lookUp();
+document.addEventListener("found", lookUp);
 memory.onchange = restore;
 document.addEventListener("reading", () => {
   for (const cell of cells) if (cell.dataset.state !== "committed") cell.set(unasked());

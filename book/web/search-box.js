@@ -2,7 +2,7 @@
 
 import { escape, spans } from "./common/bilingual.js";
 import { h } from "./drill/dom.js";
-import { line, pieces } from "./search/context.js";
+import { forms, line, pieces } from "./search/context.js";
 import { cleaned } from "./search/query.js";
 import { Reader, titleOf } from "./search/reader.js";
 
@@ -21,6 +21,7 @@ const WORDS = {
 };
 const TAGS = { zh: "zh-Hans", en: "en" };
 const KEPT = "book-search"; // the last query, while this tab is open
+const FOUND = "book-found"; // what is opened, for the page that opens (predict/found.js)
 const mode = () => document.documentElement.dataset.lang ?? "both";
 const words = ([zh, en]) => ({ zh, en, both: `${zh} · ${en}` })[mode()];
 const both = (pair) => {
@@ -131,7 +132,7 @@ class Box {
     const shown = mode() === "both" ? ["zh", "en"] : [mode()];
     const link = h("a", { role: "option", id: `search-option-${at}`, class: `search-option is-${one.kind}`,
       href: this.address(one), tabindex: "-1", "aria-selected": "false",
-      onclick: (event) => { if (!event.ctrlKey && !event.metaKey && !event.shiftKey) this.dialog.close(); } });
+      onclick: (event) => { if (!event.ctrlKey && !event.metaKey && !event.shiftKey) this.leave(one, link.found); } });
     const title = h("span", { class: "search-title" }, h("span", { class: "search-kind" }, both(WORDS[one.kind])));
     for (const lang of shown) title.append(marked("span", titleOf(one, lang), one.terms, lang));
     link.append(title, this.path(one, shown), h("span", { class: "search-context" }));
@@ -149,11 +150,20 @@ class Box {
     return box;
   }
 
+  /** Close, and say what was found where: each word in the forms in which the text has it. */
+  leave({ page, anchor, asked }, text = "") {
+    const words = asked.map((terms) => forms(text, new Set(terms)));
+    try { sessionStorage.setItem(FOUND, JSON.stringify({ page, anchor, words })); } catch { /* private mode */ }
+    this.dialog.close();
+    if (page === document.body.dataset.page) document.dispatchEvent(new Event("found"));
+  }
+
   /** The line of context, once the text of the page is here; a card keeps its answer to itself. */
   async quote(one, link) {
     if (one.kind === "card") return;
     const lang = mode() === "both" ? one.lang : mode();
     const text = await this.reader.text(one, lang).catch(() => "");
+    link.found = text;
     const quoted = line(text, one.terms, lang);
     if (!quoted) return;
     link.querySelector(".search-context").replaceWith(

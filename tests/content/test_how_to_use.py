@@ -3,6 +3,7 @@
 import re
 
 from book.extension import routes
+from book.extension.front import SELF_TEST_ID
 from book.extension.sections import sections, written
 from book.extension.slugs import slug
 from book.pipeline import environment
@@ -38,6 +39,14 @@ def test_the_way_to_a_back_end_holds_all_that_its_last_section_uses():
     assert route[-1] == "mini-compile"
     assert {"scalar-to-c", "mini-dynamo", "aotautograd", "partitioner", "inductor-code",
             "fusion"} <= set(route)
+
+
+def test_on_the_front_page_the_words_that_send_to_a_self_test_lead_to_one():
+    ids = [slug(title) for title in re.findall(
+        r"^## (.+)$", (ROOT / "chapters/01-tensors/index.md").read_text(encoding="utf-8"), re.M)]
+    assert SELF_TEST_ID in ids
+    for words in ("先[自测]", "[Test yourself]"):
+        assert f"{words}(../chapters/01-tensors/index.ipynb#{SELF_TEST_ID})" in FRONT, words
 
 
 def test_every_file_that_is_named_exists_in_both_languages():

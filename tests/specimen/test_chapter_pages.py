@@ -107,6 +107,24 @@ def test_on_paper_there_are_all_lines_in_one_language_and_no_proofs(page_of, lan
     assert small >= 9  # CSS px: 6.8 points, as small as a reference card may be
 
 
+WIDTH = """(e, text) => {
+  e.textContent = text;
+  const all = document.createRange();
+  all.selectNodeContents(e);
+  return all.getBoundingClientRect().width / parseFloat(getComputedStyle(e).fontSize);
+}"""
+
+
+@pytest.mark.parametrize("lang", ["en", "both"])
+def test_on_paper_an_english_apostrophe_is_narrow_on_any_machine(page_of, lang):
+    """As on one that has a Chinese face and neither Helvetica nor Arial."""
+    page = page_of("sheet", lang=lang)
+    page.emulate_media(media="print")
+    for part in ("h1 .lang-en", "div.lang-en td"):
+        shown = page.locator(f".cheat-sheet {part}").locator("visible=true").last
+        assert shown.evaluate(WIDTH, "’" * 10) / 10 < 0.45, part
+
+
 @pytest.mark.parametrize(("lang", "heads"), [
     ("zh", ["证明：A1–A2、B7", "准备"]),
     ("en", ["Proofs: A1–A2, B7", "Set-up"])])

@@ -232,7 +232,7 @@ def test_a_wrong_option_counts_as_again_and_sure_and_wrong_opens_the_refutation(
     values = [option.get_attribute("value") for option in options.all()]
     wrong = next(i for i, value in enumerate(values) if value.startswith("d-"))
     to_answer(page, confidence="s", option=str(wrong + 1))
-    assert page.locator(".drill-verdict").inner_text().startswith("Not quite.")
+    assert page.locator(".drill-verdict").inner_text().startswith("That's not it.")
     assert page.locator(".drill-refute").is_visible()
     assert page.locator(".drill-suggestion").inner_text() == "Suggested: Again"
     opened = page.locator("details[open] > summary").all_inner_texts()

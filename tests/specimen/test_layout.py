@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from book.pipeline.ground.long_lines import long_lines
 from tests.helpers import pdf
 from tests.helpers.languages import CHINESE
 
@@ -113,6 +114,40 @@ def test_a_long_line_of_code_hangs_on_a_phone_and_stands_whole_on_a_desk(page_of
         assert [round(indent, 1), round(hang, 1)] == [spaces, spaces + 2]
     page.set_viewport_size({"width": 1280, "height": 800})
     assert line.evaluate("e => getComputedStyle(e).display") == "inline"
+
+
+LONG = "a_word_without_any_place_to_break_in_it_" * 3
+ROWS = """(e, html) => {
+  e.outerHTML = html;
+  const line = document.querySelector('[data-tried]').firstElementChild, boxes = [];
+  const texts = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    for (let at = 0; at < texts.currentNode.length; at += 1) {
+      const one = document.createRange();
+      one.setStart(texts.currentNode, at);
+      one.setEnd(texts.currentNode, at + 1);
+      boxes.push(one.getBoundingClientRect());
+    }
+  }
+  const { left, top, height, right } = boxes[0], room = line.getBoundingClientRect().right;
+  const first = boxes.filter((box) => Math.abs(box.top - top) < height / 2);
+  return { text: line.textContent, rows: new Set(boxes.map((box) => Math.round(box.top))).size,
+           first: first.length, columns: (room - left) / (right - left) };
+}"""
+
+
+@pytest.mark.parametrize("code", [
+    f'<span class="s2">"{LONG}"</span>', f'<span class="p">(</span>{LONG})', LONG,
+    f"&quot;{LONG}&quot;"])
+def test_on_a_phone_the_row_of_the_indent_holds_code_too(page_of, code):
+    page = page_of("section", lang="en", viewport=PHONE)
+    line = page.locator(".cell_input .line").locator("visible=true").first
+    html = f"<span data-tried>{long_lines(' ' * 8 + code)}</span>"
+    seen = line.evaluate(ROWS, html)
+    plain = re.sub("<[^>]*>", "", code).replace("&quot;", '"')
+    assert seen["text"] == " " * 8 + plain
+    assert seen["rows"] > 2
+    assert seen["columns"] - 6 < seen["first"] <= seen["columns"]  # beside the button that copies
 
 
 @pytest.mark.parametrize("width", [320, 390])

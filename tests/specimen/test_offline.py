@@ -201,6 +201,31 @@ def test_an_address_that_the_kept_book_does_not_have_is_said_to_be_none_of_its(h
     host.start()
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_the_address_of_a_notebook_that_was_not_kept_says_so_and_where_to_add_it(
+        host, reader, whole):
+    one = reader()
+    one.keep_book() if whole else one.read(PAGES["use"])
+    host.stop()
+    page = one.open("downloads/01-tensors/section.en.ipynb")
+    expect(page.get_by_role(
+        "heading", name="notebooks and code files are not kept")).to_be_visible()
+    assert "notebook 和代码文件没有存下" in page.title()
+    assert page.locator("p:visible").count() == 1
+    page.locator("p").get_by_role("link", name="How to use this book").click()
+    expect(page.locator("offline-book")).to_be_visible()
+    host.start()
+
+
+def test_where_notebooks_are_kept_an_address_that_none_has_is_none_of_the_books(host, reader):
+    one = reader()
+    one.keep_book(downloads=True)
+    host.stop()
+    page = one.open("downloads/01-tensors/no-such.en.ipynb")
+    expect(page.get_by_role("heading", name="There is no such page in the book")).to_be_visible()
+    host.start()
+
+
 def test_the_page_that_is_not_kept_leads_to_where_the_whole_book_is_kept(host, reader):
     one = reader()
     one.read(PAGES["use"])

@@ -15,8 +15,8 @@ LANGS = ["zh", "en"]
 OUTPUT, RIGHT, OPTIONS = "[1.0, 1.0, 0.0]", 1, 3  # of the first prediction of the section
 VERDICTS = {
     "zh": ["不对。切片是 view，字节是共用的。", "对了。", "不对。只写了前两个。"],
-    "en": ["Not quite. A slice is a view: the bytes are shared.", "Right.",
-           "Not quite. Only the first two were written."],
+    "en": ["That's not it. A slice is a view: the bytes are shared.", "Right.",
+           "That's not it. Only the first two were written."],
 }
 STORED = """async () => {
   const { openStore } = await import(document.querySelector('script[src*="predict.js"]').src
@@ -251,7 +251,7 @@ def test_what_was_committed_shows_again_and_can_be_tried_anew(page, cell):
     assert cell.locator("pre").first.is_visible()
     assert page.locator(".explanation > .bi-pair").first.is_visible()
     assert state(page.locator("predict-cell").nth(1)) == "asking"
-    cell.locator(".predict-anew").click()
+    cell.get_by_role("button", name="Try again").click()
     assert not cell.locator("pre").first.is_visible()
     assert page.evaluate("document.activeElement.matches('.predict-choice')")
     commit(cell, RIGHT, "sure")

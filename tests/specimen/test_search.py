@@ -134,6 +134,33 @@ def test_a_quoted_section_opens_with_its_heading_at_the_top_at_once(page_of):
     assert 0 <= top < 200
 
 
+# of the two predictions of a section
+EXPLAINED = "A slice has no storage of its own", "takes new storage"
+
+
+def explained(page):
+    return [page.locator("p:visible", has_text=text).count() == 1 for text in EXPLAINED]
+
+
+@pytest.mark.parametrize(("query", "shown"), [
+    ("names clone", [True, False]), ("clone takes", [False, True]),
+    ("copy write original", [False, False])])
+@pytest.mark.parametrize("start", ["front", "section"])
+def test_where_words_stand_only_behind_a_prediction_that_is_shown_and_no_other(
+        page_of, start, query, shown):
+    page = page_of(start, lang="en")
+    found = search(page, query).filter(has_text="Two predictions")
+    expect(found.locator("mark").first).to_be_visible()
+    assert explained(page) == [False, False]
+    found.first.click()
+    page.wait_for_url(re.compile("section.html.*#two-predictions"))
+    expect(page.locator("predict-cell").last).to_have_attribute("data-state", re.compile("."))
+    assert explained(page) == shown
+    page.reload()
+    expect(page.locator("predict-cell").last).to_have_attribute("data-state", re.compile("."))
+    assert explained(page) == [False, False]
+
+
 def test_the_address_of_the_shortcut_opens_the_box(visit):
     visitor = visit()
     page = visitor.open("book/index.html", "en")

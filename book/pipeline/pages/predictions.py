@@ -21,7 +21,7 @@ from book.pipeline.pages.built import (
 )
 
 LANGS = ("zh", "en")
-VERDICTS = {True: ("对了。", "Right."), False: ("不对。", "Not quite.")}
+VERDICTS = {True: ("对了。", "Right."), False: ("不对。", "That's not it.")}
 OF_AN_OPENING = 3
 
 

@@ -96,7 +96,7 @@ export const texts = {
 
   answer: ["答案", "Answer"],
   right: ["对了。", "Right."],
-  wrong: ["不对。", "Not quite."],
+  wrong: ["不对。", "That's not it."],
   notSure: ["记为没答出。", "Counted as not answered."],
   refute: ["你当时选了“很有把握”，却答错了。下面是完整的反驳。",
     "You chose “Sure”, but the answer was wrong. The full refutation is below."],

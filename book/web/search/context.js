@@ -43,6 +43,12 @@ export function pieces(text, terms) {
   return found;
 }
 
+/** How a text writes terms of the index; the terms, where only its code has them. */
+export function forms(text, terms) {
+  const found = pieces(text, terms).filter(({ hit }) => hit).map(({ text: piece }) => piece.toLowerCase());
+  return found.length ? [...new Set(found)] : [...terms];
+}
+
 /** About a line of a text, around the place with the most different matches. */
 export function line(text, terms, lang) {
   const width = lang === "zh" ? 56 : 120;

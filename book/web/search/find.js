@@ -4,7 +4,7 @@ import { engine } from "./engine.js";
 import { BOOSTS, OTHER } from "./fields.js";
 import { parse } from "./query.js";
 import { allowed, meant } from "./typos.js";
-import { hanRuns, latin, normal } from "./tokens.js";
+import { hanRuns, isStop, latin, normal } from "./tokens.js";
 
 const AT_ONCE = 2, TERMS = 3; // entries of one page, and terms, before all others had their turn
 const SHOWN = 12, ALWAYS = 5, TAIL = 0.15; // after so many, those that are worth a share of the first
@@ -39,12 +39,17 @@ export function lexicon(index, size, synonyms) {
   };
 }
 
-/** Another name as terms: a Chinese one is a term, a single Latin word too, longer ones are not. */
+/** Another name as terms: a Chinese one is a term, a single Latin word too; of several Latin words
+ *  those that tell something, with spaces, if there are two or more. */
 function terms(word) {
-  const names = latin(word).flatMap(({ names: inner }) => inner);
+  const words = latin(word), names = words.flatMap(({ names: inner }) => inner);
   if (!names.length) return [word];
-  return names.length === 1 ? names : [];
+  if (words.length < 2) return names.length === 1 ? names : [];
+  const telling = words.filter((one) => !isStop(one.word)).flatMap(({ names: inner }) => inner);
+  return telling.length > 1 ? [telling.join(" ")] : [];
 }
+
+const IN_TITLE = { fields: ["title", "other"], tokenize: (words) => words.split(" "), combineWith: "AND" };
 
 /** A search, in one language, over what a library has by now: `search(text)` gives entries, best first. */
 export class Finder {
@@ -81,22 +86,25 @@ export class Finder {
     const found = this.collect(groups, pasted);
     const least = pasted ? 0.2 : 0.35;
     const scored = [...found].filter(([, one]) => one.covered / whole >= least)
-      .map(([id, one]) => ({ ...this.docs[id], covered: Math.min(1, one.covered / whole), terms: one.terms,
+      .map(([id, one]) => ({ ...this.docs[id], covered: Math.min(1, one.covered / whole),
+                             terms: one.terms, asked: one.asked,
                              score: this.score(this.docs[id], one, whole, text, pasted) }));
     const best = lessonFirst(takeTurns(withoutTail(scored.sort((a, b) => b.score - a.score))));
     return best.slice(0, SHOWN);
   }
 
-  /** By entry: the sum over groups of the best term, how much of the query that is, where it was. */
+  /** By entry: the sum over groups of the best term, how much of the query that is, where it was, and
+   *  the terms: all, and for each group its own or else what stands for it. */
   collect(groups, pasted) {
     const found = new Map();
     groups.forEach((group, at) => {
       for (const [id, hit] of this.hits(group, !pasted, at === groups.length - 1)) {
-        const one = found.get(id) ?? { score: 0, covered: 0, titled: 0, terms: new Set() };
+        const one = found.get(id) ?? { score: 0, covered: 0, titled: 0, terms: new Set(), asked: [] };
         one.score += hit.score;
         one.covered += group.weight * Math.min(1, hit.worth);
         one.titled += group.weight * Math.min(1, hit.titled);
         for (const word of hit.terms) one.terms.add(word);
+        one.asked.push(hit.terms.includes(group.label) ? [group.label] : hit.terms);
         found.set(id, one);
       }
     });
@@ -106,8 +114,11 @@ export class Finder {
   /** The entries that one group finds, each by the best of its terms; what was pasted has no typos. */
   hits(group, isTyped, isLast) {
     const best = new Map();
-    const known = group.alts.filter(([word]) => this.lexicon.count(word));
-    const alts = known.map(([word, worth]) => [word, worth, {}]);
+    const { count } = this.lexicon;
+    const alts = group.alts.flatMap(([word, worth]) => {
+      if (count(word)) return [[word, worth, {}]]; // a name of several words is looked for in titles
+      return word.includes(" ") && word.split(" ").every(count) ? [[word, worth, IN_TITLE]] : [];
+    });
     if (isTyped && group.typed) alts.push(...this.guesses(group, isLast));
     for (const [word, worth, more] of alts) {
       for (const { id, score, match, terms: words } of this.engine.search(word, { boost: BOOSTS, ...more })) {
@@ -125,8 +136,10 @@ export class Finder {
     const found = [];
     if (isLast && label.length > 2) found.push([label, 0.6, { prefix: true }]);
     if (this.lexicon.count(label)) return found;
-    // A mistyped ending is no ending to the stemmer: without two letters it is near the stem.
-    for (const word of typed.length > 6 ? [label, typed.slice(0, -2)] : [label]) {
+    // The stemmer takes off what only looks like an ending, and leaves an ending that is mistyped:
+    // so the whole word is tried too, and what an ending of two to four letters leaves.
+    const stems = [-2, -3, -4].map((end) => typed.slice(0, end)).filter(({ length }) => length > 4);
+    for (const word of new Set([label, typed, ...stems])) {
       const filter = ({ terms: words }) => words.some((one) => meant(word, one));
       if (allowed(word.length)) found.push([word, 0.65, { fuzzy: 2, filter }]);
     }

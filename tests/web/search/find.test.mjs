@@ -58,6 +58,30 @@ test("a typing error finds the word, a short word has none", () => {
   assert.deepEqual(names(find("hok")), []);
 });
 
+const USED = ["stride", "tensor", "storage", "view", "contiguous", "broadcast", "dtype", "gradient", "autograd", "backward",
+  "detach", "leaf", "hook", "module", "parameter", "buffer", "optimizer", "checkpoint", "dataset", "worker", "sampler",
+  "collate", "compile", "recompile", "guard", "fusion", "kernel", "inductor", "dispatcher", "frame", "release", "share"];
+
+test("neighbours that changed places are understood in every word that the book uses much", async () => {
+  const some = await finder(USED.map((word, at) => entry(`p${at}`, "", [word, word], [`${word}。`, word])), [], "en");
+  const lost = [];
+  for (const [at, word] of USED.entries()) {
+    for (let i = 1; i + 1 < word.length; i += 1) {
+      const typed = `${word.slice(0, i)}${word[i + 1]}${word[i]}${word.slice(i + 2)}`;
+      if (!some.search(typed).some(({ page }) => page === `p${at}`)) lost.push(typed);
+    }
+  }
+  assert.deepEqual(lost, []);
+});
+
+test("another name of several words finds the titles that have them all, and no texts", async () => {
+  const some = [entry("given", "", ["数据集怎么到手", "How a worker gets the dataset"], ["x", "x"]),
+    entry("half", "", ["工作进程", "What a worker knows"], ["x", "A worker has a dataset."])];
+  const found = await finder(some, [["fork", "how a worker gets the dataset"], ["memory", "out of memory"]], "en");
+  assert.deepEqual(names(found.search("fork")), ["given#"]);
+  assert.deepEqual(names(found.search("memory")), []);
+});
+
 test("what is typed so far already finds", () => assert.equal(find("strid")[0]?.page, "views"));
 
 test("an error text pasted whole finds its section", () => {
