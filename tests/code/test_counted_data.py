@@ -15,4 +15,5 @@ def test_what_workers_read_is_counted_in_the_main_process(method):
     loader = DataLoader(counted, 2, num_workers=2, multiprocessing_context=method)
     assert [batch.tolist() for batch in loader] == [[0, 1], [2, 3], [4, 5]]
     assert (counted.requests, counted.read) == (3, 6)
-    assert counted[5] == 5 and (counted.requests, counted.read) == (4, 7)
+    assert counted[5] == 5
+    assert (counted.requests, counted.read) == (4, 7)

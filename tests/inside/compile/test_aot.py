@@ -110,10 +110,11 @@ def test_the_picture_fits_a_phone(fn):
     assert picture.svg.count("<circle") == (2 if fn is double_row else 0)
 
 
-def test_the_switch_of_compiled_autograd_acts_only_inside_a_compiled_function():
-    def step(w):
-        torch.sin(torch.sin(w)).sum().backward()
+def step(w):
+    torch.sin(torch.sin(w)).sum().backward()
 
+
+def test_the_switch_of_compiled_autograd_acts_only_inside_a_compiled_function():
     captures = []
     for compiled in (False, True):
         torch._dynamo.reset()
@@ -125,3 +126,16 @@ def test_the_switch_of_compiled_autograd_acts_only_inside_a_compiled_function():
                 torch.compile(torch.sin, backend="aot_eager")(leaf()).sum().backward()
         captures.append(counters["compiled_autograd"]["captures"])
     assert captures == [0, 1]
+
+
+def test_the_switch_of_compiled_autograd_is_read_when_the_function_is_wrapped():
+    captures = []
+    for early in (True, False):
+        torch._dynamo.reset()
+        counters.clear()
+        with torch._dynamo.config.patch(compiled_autograd=early):
+            compiled = torch.compile(step, backend="aot_eager")
+        with torch._dynamo.config.patch(compiled_autograd=not early):
+            compiled(leaf())
+        captures.append(counters["compiled_autograd"]["captures"])
+    assert captures == [1, 0]

@@ -21,7 +21,8 @@ def test_a_worker_that_gets_whole_blocks_reads_them_once():
 
 
 def test_neighbours_are_drawn_as_one():
-    assert runs([5, 1, 2, 0, 7]) == [(0, 3), (5, 1), (7, 1)] and runs([]) == []
+    assert runs([5, 1, 2, 0, 7]) == [(0, 3), (5, 1), (7, 1)]
+    assert runs([]) == []
 
 
 @pytest.mark.parametrize("workers", [1, 8])

@@ -61,8 +61,8 @@ def draw_block_reads(tables, workers, size):
 def draw_worker(worker, asked, blocks, y, scale):
     """The row of a worker: its index, frames around what was read, and what it asked for."""
     return [text(LEFT - 6, y + 12, str(worker), 12, text_anchor="end"),
-            *(box(LEFT + first * scale, y + 1, count * scale, ROW - 3, radius=1, tint=0.08, edge=0.5)
-              for first, count in blocks),
+            *(box(LEFT + first * scale, y + 1, count * scale, ROW - 3, radius=1, tint=0.08,
+                  edge=0.5) for first, count in blocks),
             *(f'<rect x="{LEFT + first * scale:g}" y="{y + 4}" width="{count * scale:g}" '
               f'height="{ROW - 9}" fill="currentColor" fill-opacity="0.8"/>'
               for first, count in runs(asked))]
