@@ -2,10 +2,10 @@
 
 from inside.pictures.svg import Picture, bilingual, svg, text
 
-NAMES = {"stored": ("存在数据集里", "stored in the dataset"),
-         "stored, persistent": ("存在数据集里，worker 留下", "stored, persistent workers"),
-         "sum": ("种子 = 相加", "seed = sum"),
-         "key": ("种子 = 列表", "seed = list")}
+NAMES = {"stored": ("生成器存在数据集里", "stored in the dataset"),
+         "stored, persistent": ("同上，工作进程留到下一轮", "stored, persistent workers"),
+         "sum": ("种子相加", "seed = sum"),
+         "key": ("种子写成列表", "seed = list")}
 SIDE, LEFT, TOP, APART = 13, 24, 40, 22  # px: a cell, the axis at the left, title, between tables
 
 
