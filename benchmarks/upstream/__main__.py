@@ -42,9 +42,11 @@ def results(found: Checkout, part: str, names: list[str]) -> Iterator[dict[str, 
 
 def of_file(found: Checkout, file: str, names: list[str]) -> tuple[list[dict[str, Any]], str]:
     """The rows of a file of tests, and why it ended before its end."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1",
-                   "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
     with tempfile.TemporaryDirectory(prefix="upstream_") as work:
+        environment = {
+            **os.environ, "OMP_NUM_THREADS": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1",
+            "TORCHINDUCTOR_CACHE_DIR": f"{work}/inductor", "MINI_COMPILE_CACHE": f"{work}/mini",
+            "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
         lines = Path(work) / "lines"
         lines.touch()
         done = subprocess.run([sys.executable, "-m", "benchmarks.upstream.worker",

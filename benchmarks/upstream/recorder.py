@@ -126,6 +126,7 @@ def as_library(function: FunctionType) -> FunctionType:
 
 def first_line(error: BaseException) -> str:
     try:
-        return next(iter(str(error).strip().splitlines()), "")[:200]
+        lines = str(error).strip().splitlines()
+        return values.without_addresses(lines[0])[:200] if lines else ""
     except Exception:
         return ""

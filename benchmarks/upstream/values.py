@@ -7,6 +7,8 @@ which of two equal constants it is, not the order of a set, not the code of a fu
 from __future__ import annotations
 
 import math
+import re
+import unittest
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -25,6 +27,8 @@ def summary(value: Any, seen: dict[int, int] | None = None, deep: int = 0) -> An
         return type(value).__name__, repr(value)
     if isinstance(value, (type, FunctionType, BuiltinFunctionType, MethodType, ModuleType)):
         return "named", getattr(value, "__qualname__", value.__name__)
+    if isinstance(value, unittest.TestCase):
+        return "named", type(value).__qualname__
     if id(value) in seen:
         return "again", seen[id(value)]
     if type(value) is not tuple:  # which of two equal tuples it is doesn't matter
@@ -58,10 +62,14 @@ def _compound(value: Any, seen: dict[int, int], deep: int) -> Any:
         named = [*value.named_parameters(), *value.named_buffers()]
         return kind, value.training, {name: summary(one, seen, deep) for name, one in named}
     if isinstance(value, BaseException):
-        return kind, str(value)
+        return kind, without_addresses(str(value))
     inside = getattr(value, "__dict__", {})
     return kind, {name: summary(one, seen, deep) for name, one in list(inside.items())[:MANY]
                   if not name.startswith("__")}
+
+
+def without_addresses(text: str) -> str:
+    return re.sub(r"0x[0-9a-f]+", "0x…", text)
 
 
 def tensor(t: torch.Tensor, kind: str, seen: dict[int, int], deep: int) -> dict[str, Any]:
