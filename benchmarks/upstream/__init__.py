@@ -17,3 +17,10 @@ test runs under plain Python, under torch and under mini_dynamo (`stand_ins`); w
 call is compared with eager, forward and backward (`cases`). `differences` lists what is known to
 differ and where the book says so; `table` counts.
 """
+
+import sys
+
+from book.pipeline.ground.paths import CODE
+
+if str(CODE) not in sys.path:
+    sys.path.insert(0, str(CODE))

@@ -12,7 +12,7 @@ from benchmarks.upstream.isolated import Ended
 from benchmarks.upstream.recorder import Event, Recorder, first_line
 from benchmarks.upstream.stand_ins import StandIns
 
-SECONDS = 60.0
+SECONDS = 120.0
 # What can become of a test. Only the first two tell something about mini_dynamo.
 SAME, DIFFERENT = "same", "different"
 TORCH_FAILS, SKIPPED, NO_CALL, UNSTEADY = "torch fails", "skipped", "no call", "unsteady"

@@ -18,10 +18,6 @@ SECONDS = 180.0
 Told = list[tuple[str, cases.Verdict]]  # forward or gradient
 
 
-class Enough(Exception):
-    """Ends a test that has nothing else to compare."""
-
-
 def tests_of(module: ModuleType, found: list[unittest.TestCase]) -> list[unittest.TestCase]:
     """Those that compare a function with eager on the CPU."""
     common = getattr(module, "check_model", None)
@@ -52,7 +48,9 @@ def told(test: unittest.TestCase) -> Told | str:
     unittest.TestSuite([test]).run(result)
     if found:
         return found
-    return f"skipped: {result.skipped[0][1]}" if result.skipped else "it compares nothing"
+    errors = [text.strip().splitlines()[-1] for _, text in result.errors + result.failures]
+    told = [f"skipped: {why}" for _, why in result.skipped] + errors
+    return told[0] if told else "it compares nothing through `common`"
 
 
 def differentiable(value: Any) -> Any:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
-import importlib.util
+import re
 import sys
 import unittest
 from collections.abc import Iterator
@@ -32,36 +31,22 @@ def load(file: Path) -> ModuleType:
     """The module; its folder and `test/` are on the path, as they are when PyTorch runs it."""
     for folder in (file.parent, file.parent.parent):
         sys.path.insert(0, str(folder))
-    supply_absent_names(file)
-    name = f"{file.parent.name}.{file.stem}" if (file.parent / "__init__.py").is_file() \
-        else file.stem
-    spec = importlib.util.spec_from_file_location(name, file)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def supply_absent_names(file: Path) -> None:
-    """What the file imports from torch and this torch has no more becomes an Absent, there."""
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-        if not (isinstance(node, ast.ImportFrom) and (node.module or "").startswith("torch")):
-            continue
+    in_package = (file.parent / "__init__.py").is_file()
+    name = f"{file.parent.name}.{file.stem}" if in_package else file.stem
+    while True:
         try:
-            module = importlib.import_module(node.module)
-        except ImportError:
-            continue
-        for alias in node.names:
-            if alias.name != "*" and not hasattr(module, alias.name) and not is_module(
-                    f"{node.module}.{alias.name}"):
-                setattr(module, alias.name, Absent(alias.name))
+            return importlib.import_module(name)
+        except ImportError as error:
+            if not supplied(error):
+                raise
 
 
-def is_module(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ImportError:
-        return False
+def supplied(error: ImportError) -> bool:
+    """Whether the name that could not be imported is one of torch: now it's an Absent."""
+    found = re.match(r"cannot import name '(\w+)' from '(torch[\w.]*)'", str(error))
+    if found:
+        setattr(sys.modules[found[2]], found[1], Absent(found[1]))
+    return bool(found)
 
 
 def tests(module: ModuleType) -> list[unittest.TestCase]:

@@ -57,17 +57,17 @@ class Recorder:
         """A call of a compiled function; one that it makes of another is a part of it."""
         if self.calling:
             return function(*args, **kwargs)
-        self.calling, outcome = True, None
+        self.calling, result, raised = True, None, ""
         try:
             result = function(*args, **kwargs)
-            outcome = ("returned", result)
             return result
         except BaseException as error:
-            outcome = ("raised", type(error).__name__, first_line(error))
+            raised = f"{type(error).__name__}: {first_line(error)}"
             raise
         finally:
-            self.calling = False
-            self.note("call", name, seen=values.summary((outcome, args, kwargs)))
+            self.calling, met = False, {}
+            self.note("call", name, seen={"error": raised, "result": values.summary(result, met),
+                                          "arguments": values.summary((args, kwargs), met)})
 
     def soften(self, test: unittest.TestCase) -> None:
         """Let the test's assertions note that they fail, and go on."""

@@ -16,11 +16,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from book.pipeline.ground.paths import CODE
-
-if str(CODE) not in sys.path:
-    sys.path.insert(0, str(CODE))
-
 import torch
 
 from benchmarks.upstream import dynamo, inductor, loading, opinfo

@@ -320,8 +320,9 @@ def test_a_file_that_cannot_be_imported_is_named(tmp_path):
                            str(tmp_path), "--only", "dynamo"], cwd=ROOT, check=False,
                           capture_output=True, text=True)
     assert done.returncode == 1
-    assert done.stderr.strip() == ("upstream: test/dynamo/test_misc.py cannot be run: "
-                                   "ModuleNotFoundError: No module named 'no_such_package'")
+    assert done.stdout.splitlines()[-1] == ("NOT RUN test/dynamo/test_misc.py: "
+                                            "ModuleNotFoundError: No module named "
+                                            "'no_such_package'")
 
 
 # ---- a process of its own ------------------------------------------------------------------------
