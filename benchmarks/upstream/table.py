@@ -21,7 +21,9 @@ OF_CASES = {
     cases.REFUSED: ("eager 报错，或没有梯度可求", "eager raises, or there is no gradient"),
     cases.UNSTEADY: ("eager 两次结果不同", "two runs in eager mode differ"),
 }
-TESTS = [{"key": "tests", "zh": "测试", "en": "tests"}]
+UNLISTED = "结果不同，原因没有列出", "differ, for no listed reason"
+TESTS = [{"key": "tests", "zh": "测试", "en": "tests"},
+         {"key": "graphs", "zh": "图", "en": "graphs"}]
 PASSES = [{"key": "forward", "zh": "前向", "en": "forward"},
           {"key": "gradient", "zh": "前向和梯度", "en": "forward and gradients"}]
 
@@ -32,15 +34,16 @@ def reason_of(test: str, listed: Iterable[Listed]) -> Listed | None:
 
 def of_dynamo(rows: Sequence[Row], of: str) -> Row:
     """Columns and tables of a record; `of`: the version of the tests."""
-    count = Counter(row["outcome"] for row in rows)
-    differ = [row["test"] for row in rows if row["outcome"] == dynamo.DIFFERENT]
-    told = [line("结果和普通 Python 相同", "do what they do in plain Python",
-                 tests=count[dynamo.SAME])]
-    told += [line(one.zh, one.en, tests=len(hit)) for one in DYNAMO
-             if (hit := [test for test in differ if test in one.tests])]
-    if new := [test for test in differ if not reason_of(test, DYNAMO)]:
-        told.append(line("结果不同，原因没有列出", "differ, for no listed reason", tests=len(new)))
-    apart = [line(zh, en, tests=count[key]) for key, (zh, en) in APART.items() if count[key]]
+    rest = [row for row in rows if row["outcome"] == dynamo.DIFFERENT]
+    told = [counted("结果和普通 Python 相同", "do what they do in plain Python",
+                    [row for row in rows if row["outcome"] == dynamo.SAME])]
+    for one in DYNAMO:
+        told.append(counted(one.zh, one.en, [row for row in rest if row["test"] in one.tests]))
+        rest = [row for row in rest if row["test"] not in one.tests]
+    told.append(counted(*UNLISTED, rest))
+    apart = [counted(*words, [row for row in rows if row["outcome"] == key])
+             for key, words in APART.items()]
+    told, apart = ([row for row in part if row["tests"]] for part in (told, apart))
     return {"columns": TESTS, "tables": {
         "tests": {"zh": f"PyTorch {of} 的 Dynamo 测试", "en": f"Dynamo's tests of PyTorch {of}",
                   "rows": told},
@@ -51,16 +54,12 @@ def of_compile(rows: Sequence[Row], of: str) -> Row:
     """The same for mini_compile: forward and backward are counted each."""
     count = Counter((kind, outcome) for row in rows for kind, outcome, *_ in row["cases"])
     told = [both("结果和 eager 相同", "give what eager mode gives", count, cases.SAME)]
-    for one in COMPILE:
-        hit = Counter((kind, outcome) for row in rows if row["test"] in one.tests
-                      for kind, outcome, *_ in row["cases"])
-        if any(outcome == cases.DIFFERENT for _, outcome in hit):
-            told.append(both(one.zh, one.en, hit, cases.DIFFERENT))
-    new = Counter((kind, outcome) for row in rows if not reason_of(row["test"], COMPILE)
-                  for kind, outcome, *_ in row["cases"])
-    if any(outcome == cases.DIFFERENT for _, outcome in new):
-        told.append(both("结果不同，原因没有列出", "differ, for no listed reason", new,
-                         cases.DIFFERENT))
+    for words, hit in [((one.zh, one.en), [row for row in rows if row["test"] in one.tests])
+                       for one in COMPILE] + [(UNLISTED, [row for row in rows if not reason_of(
+                           row["test"], COMPILE)])]:
+        some = Counter((kind, outcome) for row in hit for kind, outcome, *_ in row["cases"])
+        if any(outcome == cases.DIFFERENT for _, outcome in some):
+            told.append(both(*words, some, cases.DIFFERENT))
     apart = [both(zh, en, count, key) for key, (zh, en) in OF_CASES.items()
              if any(outcome == key for _, outcome in count)]
     return {"columns": PASSES, "tables": {
@@ -69,12 +68,12 @@ def of_compile(rows: Sequence[Row], of: str) -> Row:
         "apart": {"zh": "不算在内的调用", "en": "Calls that don't count", "rows": apart}}}
 
 
-def line(zh: str, en: str, **numbers: int) -> Row:
-    return {"zh": zh, "en": en, **numbers}
+def counted(zh: str, en: str, rows: Sequence[Row]) -> Row:
+    return {"zh": zh, "en": en, "tests": len(rows), "graphs": sum(row["graphs"] for row in rows)}
 
 
 def both(zh: str, en: str, count: Counter, outcome: str) -> Row:
-    return line(zh, en, **{kind["key"]: count[kind["key"], outcome] for kind in PASSES})
+    return {"zh": zh, "en": en, **{kind["key"]: count[kind["key"], outcome] for kind in PASSES}}
 
 
 def failures(rows: Sequence[Row]) -> list[dict[str, str]]:

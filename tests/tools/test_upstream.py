@@ -87,7 +87,7 @@ class MiscTests(unittest.TestCase):
 
     def test_torch_fails(self):
         counter = CompileCounter()
-        self.compiled(fn, counter)(torch.ones(3))
+        self.compiled(plain, counter)(torch.ones(3))
         self.assertEqual(counter.frame_count, 99)
 
     def test_torch_hangs(self):
