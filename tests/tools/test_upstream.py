@@ -64,6 +64,12 @@ class MiscTests(unittest.TestCase):
         self.compiled(noting)(torch.ones(3))
         self.assertEqual(seen, ["noting"])
 
+    def test_differs_after_a_count_of_frames(self):
+        counter = CompileCounter()
+        self.compiled(plain, counter)(torch.ones(3))
+        self.assertEqual(counter.frame_count, 1)
+        self.compiled(fn)(torch.ones(3))
+
     def test_differs_in_an_error(self):
         def failing(x):
             if where() != "failing":
@@ -121,7 +127,8 @@ EXPECTED = {
     "agrees": "same", "agrees_and_counts_frames": "same",
     "agrees_though_its_back_end_asks_for_more_in_a_graph": "same",
     "differs_in_its_result": "different", "differs_in_an_assertion": "different",
-    "differs_in_an_error": "different", "hangs": "different", "crashes": "different",
+    "differs_after_a_count_of_frames": "different", "differs_in_an_error": "different",
+    "hangs": "different", "crashes": "different",
     "torch_fails": "torch fails", "torch_hangs": "torch fails", "to_fail": "torch fails",
     "crashes_in_plain_python": "unsteady", "chance": "unsteady", "no_call": "no call",
     "skipped": "skipped", "with_a_name_that_left": "skipped"}

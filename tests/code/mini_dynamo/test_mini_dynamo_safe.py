@@ -107,7 +107,7 @@ def test_only_the_check_of_jit_trace_refuses_a_compiled_function():
 
 
 def test_a_function_of_c_that_belongs_to_nothing_is_not_run_on_stand_ins():
-    assert torch._foreach_mul.__self__ is None    # with some stand-ins _foreach_pow ends the process
+    assert torch._foreach_mul.__self__ is None    # _foreach_pow on stand-ins ended the process
     fast = mini_dynamo.compile(lambda xs: torch._foreach_mul(xs, 2.0))
     assert [one.tolist() for one in fast([torch.ones(2)])] == [[2, 2]]
     assert mini_dynamo.stats(fast).break_reasons == ["call of _VariableFunctionsClass._foreach_mul"]
