@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import os
 import pickle
+import resource
 import select
 import signal
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
+
+MEMORY = 8 << 30  # bytes of addresses; a test that fills a list for ever gets a MemoryError
 
 
 class Ended(NamedTuple):
@@ -45,6 +48,7 @@ def run(function: Callable[[], Any], seconds: float) -> Ended:
 def _as_child(function: Callable[[], Any], writing: int) -> None:
     """Never returns."""
     os.setsid()  # with whatever it starts, it can be ended as one group
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)

@@ -337,6 +337,7 @@ def test_a_file_that_cannot_be_imported_is_named(tmp_path):
 def test_a_child_that_ends_badly_says_how():
     assert isolated.run(lambda: [1, "a"], 5) == ("returned", [1, "a"])
     assert isolated.run(lambda: 1 // 0, 5).how == "raised"
+    assert isolated.run(lambda: bytearray(isolated.MEMORY), 5).value.startswith("MemoryError")
     assert isolated.run(lambda: os._exit(3), 5) == ("crashed", "left with exit status 3")
     killed = isolated.run(lambda: os.kill(os.getpid(), signal.SIGKILL), 5)
     assert killed == ("crashed", "ended by SIGKILL")

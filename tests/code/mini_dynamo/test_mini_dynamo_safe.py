@@ -4,6 +4,7 @@ import gc
 import threading
 import warnings
 import weakref
+from collections import namedtuple
 
 import pytest
 import torch
@@ -111,3 +112,14 @@ def test_a_function_of_c_that_belongs_to_nothing_is_not_run_on_stand_ins():
     fast = mini_dynamo.compile(lambda xs: torch._foreach_mul(xs, 2.0))
     assert [one.tolist() for one in fast([torch.ones(2)])] == [[2, 2]]
     assert mini_dynamo.stats(fast).break_reasons == ["call of _VariableFunctionsClass._foreach_mul"]
+
+
+class Odd(namedtuple("Odd", "a b")):
+    def __getitem__(self, index):
+        return "not an item"
+
+
+@pytest.mark.parametrize("fn", [lambda t: t.a + 1, lambda t: t.b + (t[0] == "not an item")])
+def test_a_namedtuple_that_hides_its_items_is_left_to_python(fn):
+    fast, t = mini_dynamo.compile(fn), Odd(torch.zeros(2), torch.ones(2))
+    assert [fast(t).tolist() for _ in range(2)] == [fn(t).tolist()] * 2
