@@ -69,7 +69,7 @@ def recorded(test: unittest.TestCase, module: ModuleType, captured: bool) -> Ran
         ended, line = result.caught
     recorder.note("end", "", ended, line=line)
     skipped = result.skipped[0][1] if result.skipped else ""
-    return Ran(recorder.events, skipped, stand_ins.graphs())
+    return Ran(recorder.events, skipped, stand_ins.graphs)
 
 
 class Result(unittest.TestResult):

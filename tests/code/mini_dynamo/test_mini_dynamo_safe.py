@@ -1,6 +1,7 @@
 """What mini_dynamo keeps, whom it lets through, and what it says to a wrong back end."""
 
 import gc
+import random
 import threading
 import warnings
 import weakref
@@ -123,3 +124,20 @@ class Odd(namedtuple("Odd", "a b")):
 def test_a_namedtuple_that_hides_its_items_is_left_to_python(fn):
     fast, t = mini_dynamo.compile(fn), Odd(torch.zeros(2), torch.ones(2))
     assert [fast(t).tolist() for _ in range(2)] == [fn(t).tolist()] * 2
+
+
+def test_what_a_back_end_draws_at_random_is_drawn_again():
+    def tries(module, examples):
+        module(*examples)
+        random.random()
+        return module.forward
+
+    def draws(x):
+        return x * torch.rand(2), random.random()
+
+    def seeded(fn):
+        torch.manual_seed(0)
+        random.seed(0)
+        return [(t.tolist(), number) for t, number in (fn(torch.ones(2)), fn(torch.ones(2)))]
+
+    assert seeded(mini_dynamo.compile(draws, tries)) == seeded(draws)
