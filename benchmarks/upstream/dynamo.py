@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 from benchmarks.upstream import isolated, values
 from benchmarks.upstream.isolated import Ended
 from benchmarks.upstream.recorder import Event, Recorder, first_line
-from benchmarks.upstream.stand_ins import StandIns
+from benchmarks.upstream.stand_ins import MINI, PYTHON, TORCH, StandIns
 
 SECONDS = 120.0
 # What can become of a test. Only the first two tell something about mini_dynamo.
 SAME, DIFFERENT = "same", "different"
-TORCH_FAILS, SKIPPED, NO_CALL, UNSTEADY = "torch fails", "skipped", "no call", "unsteady"
+TORCH_TOO, TORCH_FAILS, SKIPPED, NO_CALL, UNSTEADY = (
+    "torch too", "torch fails", "skipped", "no call", "unsteady")
 
 
 class Row(NamedTuple):
@@ -36,10 +37,10 @@ class Ran(NamedTuple):
 
 def row(test: unittest.TestCase, name: str, module: ModuleType, seconds: float = SECONDS) -> Row:
     """What became of a test; each way of running it is a process of its own."""
-    def shown(captured: bool) -> Ended:
-        return isolated.run(lambda: recorded(test, module, captured), seconds)
+    def shown(world: str) -> Ended:
+        return isolated.run(lambda: recorded(test, module, world), seconds)
 
-    python = shown(captured=False)
+    python = shown(PYTHON)
     if python.how != "returned":
         return Row(name, UNSTEADY, f"in plain Python: {python.value}")
     if python.value.skipped:
@@ -49,24 +50,25 @@ def row(test: unittest.TestCase, name: str, module: ModuleType, seconds: float =
         return Row(name, NO_CALL)
     if why := fails(isolated.run(lambda: by_torch(test, module), seconds)):
         return Row(name, TORCH_FAILS, why, calls=calls)
-    mini = shown(captured=True)
+    mini = shown(MINI)
     why = unlike(python.value, mini, module)
-    graphs = mini.value.graphs if mini.how == "returned" else 0
-    if why and unlike(python.value, shown(captured=False), module):
-        return Row(name, UNSTEADY, "two runs in plain Python differ", graphs, calls)
-    return Row(name, DIFFERENT if why else SAME, why, graphs, calls)
+    found = Row(name, DIFFERENT if why else SAME, why,
+                mini.value.graphs if mini.how == "returned" else 0, calls)
+    if why and unlike(python.value, shown(PYTHON), module):
+        return found._replace(outcome=UNSTEADY, why="two runs in plain Python differ")
+    if why and unlike(python.value, shown(TORCH), module) == why:
+        return found._replace(outcome=TORCH_TOO)
+    return found
 
 
-def recorded(test: unittest.TestCase, module: ModuleType, captured: bool) -> Ran:
-    """Run a test in this process, with mini_dynamo or with nothing for torch.compile."""
+def recorded(test: unittest.TestCase, module: ModuleType, world: str) -> Ran:
+    """Run a test in this process, with another torch.compile."""
     recorder = Recorder(Path(module.__file__))
-    stand_ins = StandIns(recorder, captured)
+    stand_ins = StandIns(recorder, world)
     stand_ins.install(module)
     recorder.soften(test)
     result = run(test, module)
-    ended, line = "", 0
-    if result.caught:
-        ended, line = result.caught
+    ended, line = result.caught or ("", 0)
     recorder.note("end", "", ended, line=line)
     skipped = result.skipped[0][1] if result.skipped else ""
     return Ran(recorder.events, skipped, stand_ins.graphs)

@@ -1,4 +1,5 @@
-"""torch.compile and its kin replaced for one test: by nothing (plain Python), or by mini_dynamo.
+"""torch.compile and its kin replaced for one test: by nothing, which is plain Python, by
+mini_dynamo, or by themselves, with each call noted.
 
 A function is captured with the test's own back end, so that its side effects happen. What that back
 end asks of torch's graphs may not hold of others: if it fails, the graph runs as it is. So it does
@@ -21,20 +22,21 @@ import torch._dynamo.testing
 import mini_dynamo
 from benchmarks.upstream.recorder import Recorder, as_library
 
-NAMES = ("compile", "optimize", "optimize_assert")
+PYTHON, TORCH, MINI = "python", "torch", "mini_dynamo"
 
 
 class StandIns:
     """What the three names of torch are while a test runs."""
 
-    def __init__(self, recorder: Recorder, captured: bool) -> None:
-        self.recorder, self.captured = recorder, captured
+    def __init__(self, recorder: Recorder, world: str) -> None:
+        self.recorder, self.world = recorder, world
         self.graphs = 0
+        self.real = {"compile": torch.compile, "optimize": torch._dynamo.optimize,
+                     "optimize_assert": torch._dynamo.optimize_assert}
 
     def install(self, test_file: ModuleType) -> None:
         """Replace the names wherever a test may look them up; the process ends with the test."""
-        real = {id(getattr(space, name)): self.of(name) for space, names in (
-            (torch, NAMES[:1]), (torch._dynamo, NAMES[1:])) for name in names}
+        real = {id(function): self.of(name) for name, function in self.real.items()}
         for space in (torch, torch._dynamo, torch._dynamo.eval_frame, torch._dynamo.testing,
                       torch._dynamo.debug_utils, test_file):
             for name, value in list(vars(space).items()):
@@ -47,21 +49,25 @@ class StandIns:
     def compile(self, model=None, *, backend="inductor", disable=False, **options):
         if model is None:
             return lambda fn: self.compile(fn, backend=backend, disable=disable, **options)
-        return model if disable else self.wrapped(model, backend)
+        return model if disable else self.wrapped(model, backend, lambda fn: self.real["compile"](
+            fn, backend=backend, **options))
 
     def optimize(self, backend="inductor", *args, disable=False, **options):
-        return lambda fn: fn if disable else self.wrapped(fn, backend)
+        return lambda fn: fn if disable else self.wrapped(fn, backend, lambda fn: self.real[
+            "optimize"](backend, *args, **options)(fn))
 
     def optimize_assert(self, backend, **options):
-        return lambda fn: self.wrapped(fn, backend)
+        return lambda fn: self.wrapped(fn, backend, lambda fn: self.real["optimize_assert"](
+            backend, **options)(fn))
 
-    def wrapped(self, fn: Any, backend: Any) -> Any:
-        """A function or module that notes its calls, the same from outside in either world."""
+    def wrapped(self, fn: Any, backend: Any, by_torch: Callable) -> Any:
+        """A function or module that notes its calls, the same from outside in each world."""
         if isinstance(fn, type) or not callable(fn):
             return fn
-        inner = fn
-        if self.captured:
+        if self.world == MINI:
             inner = mini_dynamo.compile(fn, backend=self.forgiving(backend))
+        else:
+            inner = by_torch(fn) if self.world == TORCH else fn
         if isinstance(fn, torch.nn.Module):
             return CompiledModule(fn, as_library(self.noting(type(fn).__name__, inner)))
         noting = self.noting(getattr(fn, "__name__", type(fn).__name__), inner)

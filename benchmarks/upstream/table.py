@@ -13,6 +13,7 @@ Row = dict[str, Any]
 APART = {  # of the tests of Dynamo, beside those that tell something
     dynamo.NO_CALL: ("不经 torch.compile 调用函数", "call no compiled function"),
     dynamo.SKIPPED: ("测试自己跳过（没有 GPU、缺某个包）", "skip themselves (no GPU, no package)"),
+    dynamo.TORCH_TOO: ("在 torch 里同样不同", "differ in the same way under torch"),
     dynamo.TORCH_FAILS: ("torch 自己也不通过", "fail under torch itself"),
     dynamo.UNSTEADY: ("不用编译就不稳定", "aren't steady in plain Python"),
 }

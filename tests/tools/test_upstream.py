@@ -53,6 +53,16 @@ class MiscTests(unittest.TestCase):
             return module.forward
         self.compiled(plain, backend)(torch.ones(3))
 
+    def test_differs_by_its_back_end(self):
+        def backend(module, examples):
+            return lambda *args: (examples[0] * 7,)
+        self.compiled(plain, backend)(torch.ones(3))
+
+    def test_with_a_hook_on_guards(self):
+        from utils import install_guard_manager_testing_hook
+        with install_guard_manager_testing_hook(None):
+            self.compiled(plain)(torch.ones(3))
+
     def test_differs_in_its_result(self):
         self.compiled(fn)(torch.ones(3))
 
@@ -126,6 +136,7 @@ class MiscTests(unittest.TestCase):
 EXPECTED = {
     "agrees": "same", "agrees_and_counts_frames": "same",
     "agrees_though_its_back_end_asks_for_more_in_a_graph": "same",
+    "differs_by_its_back_end": "torch too", "with_a_hook_on_guards": "same",
     "differs_in_its_result": "different", "differs_in_an_assertion": "different",
     "differs_after_a_count_of_frames": "different", "differs_in_an_error": "different",
     "hangs": "different", "crashes": "different",
@@ -184,6 +195,8 @@ def planted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pytorch")
     plant(folder, "version.txt", "9.8.7a0\n")
     plant(folder, "test/dynamo/test_misc.py", DYNAMO_TESTS)
+    plant(folder, "test/dynamo/utils.py", "def install_guard_manager_testing_hook(hook):\n"
+                                          "    raise ValueError('it hooks into guards')\n")
     plant(folder, INDUCTOR, INDUCTOR_TESTS)
     return folder
 
