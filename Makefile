@@ -6,7 +6,7 @@ export OMP_NUM_THREADS := 1
 RUN := $(BIN)/python -m book.pipeline
 
 .DEFAULT_GOAL := help
-.PHONY: help book lab site serve page new sync prove check test test-core test-torch test-cpu test-cuda bench lock pins setup-site setup-full
+.PHONY: help book lab site serve page new sync prove check test test-core test-torch test-cpu test-cuda bench upstream lock pins setup-site setup-full
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -62,6 +62,9 @@ test-cuda: ## all notebooks and proofs on a GPU, with PYTHON as it is; without a
 
 bench: setup-full ## measure what the book prints; ONLY=pages; RECORD=1 stores; STALE=1 renews what is old; LIST=1: how long?
 	@$(RUN).bench $(if $(ONLY),--only $(ONLY)) $(if $(RECORD),--record) $(if $(STALE),--stale) $(if $(LIST),--list)
+
+upstream: setup-full ## PyTorch's own tests on mini_dynamo and mini_compile: CHECKOUT=path; ONLY=dynamo, compile; RECORD=1
+	@$(BIN)/python -m benchmarks.upstream --checkout '$(CHECKOUT)' $(if $(ONLY),--only $(ONLY)) $(if $(RECORD),--record) $(NAMES)
 
 lock: setup-full ## write the exact versions that are installed to constraints.txt
 	@$(BIN)/python -m pip freeze --exclude-editable | sed -E 's/\+cpu$$//' > constraints.txt

@@ -79,7 +79,8 @@ class Loop:
     def __init__(self, kernel, sizes):
         self.kernel, self.function = kernel, None
         self.numbers = sizes.ask(kernel.numbers)
-        self.inputs = [(node, sizes.ask(node.meta["val"].stride())) for node in kernel.inputs]
+        self.inputs = [(node, sizes.ask(node.meta["val"].stride()), node.meta["val"].dtype)
+                       for node in kernel.inputs]
         self.outputs = [(node, sizes.ask(node.meta["val"].shape),
                          sizes.ask(node.meta["val"].stride()), node.meta["val"].dtype)
                         for node in kernel.outputs]
@@ -96,7 +97,8 @@ class Loop:
         self.function.restype = None
 
     def run(self, values, known):
-        read = [as_expected(values[node], stride(known)) for node, stride in self.inputs]
+        read = [as_expected(values[node].to(dtype), stride(known))
+                for node, stride, dtype in self.inputs]   # fakes announce some dtypes wrongly
         for node, shape, stride, dtype in self.outputs:
             values[node] = torch.empty_strided(shape(known), stride(known), dtype=dtype,
                                                device="cpu")

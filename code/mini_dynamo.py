@@ -22,6 +22,7 @@ _opcodes, _run (so far without torch), _values, _guards, _wrap, _attributes, _bu
 _trace, _effects. Source: torch/_dynamo/convert_frame.py, symbolic_convert.py, resume_execution.py.
 """
 import functools
+import random
 import sys
 import threading
 import types
@@ -217,7 +218,12 @@ class Session:
         used.sort(key=lambda t: order[t.node])
         examples = [t.source.fetch(tracer.real_state) for t in used]
         self.stats.graph_modules.append(module)
-        compiled = self.backend(module, examples) if self.backend else module.forward
+        drawn = random.getstate(), torch.get_rng_state()
+        try:
+            compiled = self.backend(module, examples) if self.backend else module.forward
+        finally:                                     # a back end may try the graph; nobody sees it
+            random.setstate(drawn[0])
+            torch.set_rng_state(drawn[1])
         if not callable(compiled):
             raise TypeError(f"a back end must return a callable; this one returned {compiled!r}")
         return compiled, [t.source for t in used]

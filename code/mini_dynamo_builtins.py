@@ -70,8 +70,9 @@ def is_pure(function):
         return False
     this = getattr(function, "__self__", None)
     if isinstance(function, (types.BuiltinMethodType, types.MethodWrapperType)):
-        return type(this) in (*CONTAINERS, *CONSTANTS) or (isinstance(this, type) and (
-            this in (*CONTAINERS, *CONSTANTS))) or type(this).__name__.endswith("iterator")
+        return this is not None and (             # None: a function of C that belongs to nothing
+            type(this) in (*CONTAINERS, *CONSTANTS) or (isinstance(this, type) and (
+                this in (*CONTAINERS, *CONSTANTS))) or type(this).__name__.endswith("iterator"))
     return isinstance(function, (types.MethodDescriptorType, types.WrapperDescriptorType)) and (
         function.__objclass__ in (*CONTAINERS, *CONSTANTS))
 

@@ -24,10 +24,13 @@ from mini_dynamo_wrap import picture
 
 
 class Run:
-    """One use of the recipes: what the graph gave, what was fetched before, what is made so far."""
+    """One use of the recipes: what the graph gave, what was fetched before, what is made so far.
+
+    `hollow`: while a function is made, what fills its new cells; one may hold the function itself.
+    """
 
     def __init__(self, outputs, fetched):
-        self.outputs, self.fetched, self.made = outputs, fetched, {}
+        self.outputs, self.fetched, self.made, self.hollow = outputs, fetched, {}, None
 
 
 class Recipes:
@@ -146,10 +149,16 @@ class Recipes:
         named = self.of(value.__kwdefaults__)
         code, scope, name = value.__code__, value.__globals__, value.__name__
         more = {n: getattr(value, n) for n in ("__qualname__", "__annotations__")}
+        key = id(value)
 
         def make(run):
-            made = types.FunctionType(code, scope, name, defaults(run),
-                                      tuple(cell(run) for cell in closure) or None)
+            run.hollow = []
+            cells = tuple(cell(run) for cell in closure)
+            fills, run.hollow = run.hollow, None
+            made = run.made[key] = types.FunctionType(code, scope, name, None, cells or None)
+            for fill in fills:
+                fill()
+            made.__defaults__ = defaults(run)
             for attribute, what in {**more, "__kwdefaults__": named(run)}.items():
                 setattr(made, attribute, what)
             return made
@@ -162,9 +171,15 @@ class Recipes:
             content = value.cell_contents
         except ValueError:
             return lambda run: types.CellType()
-        content = self.of(content)
-        return filled(types.CellType, lambda made, run: setattr(
-            made, "cell_contents", content(run)), id(value))
+        content, key = self.of(content), id(value)
+
+        def make(run):
+            made = run.made[key] = types.CellType()
+            def fill():
+                made.cell_contents = content(run)
+            run.hollow.append(fill) if run.hollow is not None else fill()
+            return made
+        return make
 
     def grad_switch(self, value):
         def make(run):

@@ -154,6 +154,10 @@ class Wrapping:
     def shadow(self, value, source):
         """A copy of a container from outside, of stand-ins; changes are made to the copy."""
         kind = type(value)
+        own = [name for name in ("__getitem__", "__iter__", "__len__") if issubclass(kind, tuple)
+               and getattr(kind, name) is not getattr(tuple, name)]
+        if own:                                       # its items are not what it says they are
+            raise Break(f"a tuple with {own[0]} of its own: {source}")
         self.guard(guards.keys(source, value) if kind is dict else guards.length(source, value))
         if kind in (set, frozenset):
             if not all(map(is_constant, value)):

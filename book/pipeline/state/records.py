@@ -117,6 +117,17 @@ def no_gpu() -> str:
     return "" if shutil.which("nvidia-smi") else "a GPU"
 
 
+def upstream(companion: str) -> Measured:
+    """The runner of PyTorch's own tests, and the companion that it runs them on."""
+    files = [*sorted((ROOT / "benchmarks" / "upstream").glob("*.py")),
+             *sorted(depends.files([f"import {companion}"]))]
+    return {relative(one): digests.of_file(one) for one in files}
+
+
+def no_checkout() -> str:
+    return "a checkout of PyTorch (benchmarks/upstream/__init__.py says more)"
+
+
 BENCHES = {  # in the order in which they run
     "pages": Bench(("pages",), 12, pages, site=True),
     "search": Bench(("search",), 0.5, pages, site=True),
@@ -146,6 +157,10 @@ OTHERS = {  # written by commands of their own
     "suite": Record("make test FRESH=1 RECORD=1", whole_suite),
     "torch-versions": Record("make test-torch TORCH=… RECORD=1", lambda: whole_book(ROOT)),
     "cuda": Record("make test-cuda RECORD=1", lambda: whole_book(ROOT), no_gpu),
+    "upstream-dynamo": Record("make upstream CHECKOUT=… ONLY=dynamo RECORD=1",
+                              lambda: upstream("mini_dynamo"), no_checkout),
+    "upstream-compile": Record("make upstream CHECKOUT=… ONLY=compile RECORD=1",
+                               lambda: upstream("mini_compile"), no_checkout),
 }
 NEEDS = {"when-it-pays-cuda": no_gpu}  # of one record of several that a script writes
 

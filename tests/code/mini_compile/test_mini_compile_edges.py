@@ -229,3 +229,19 @@ def test_explain_leaves_the_graph_of_the_caller():
     h = torch.nn.Linear(3, 3)(torch.ones(2, 3)).tanh()
     mini_compile.explain(lambda x: (x * 2).tanh(), h)
     h.sum().backward()
+
+
+def test_a_result_of_another_dtype_than_its_fake_announced_is_read_as_what_it_is():
+    def norm(x, w, b, mean, var):
+        return torch.ops.aten._native_batch_norm_legit(x, w, b, mean, var, True, 0.5, 1e-5)[0]
+
+    def after(fn):
+        torch.manual_seed(0)
+        args = [torch.rand(5, 5).bfloat16(), *torch.rand(4, 5).bfloat16()]
+        fn(*args)
+        return args[3:]    # the running mean and variance, which a loop converts
+
+    torch._dynamo.reset()
+    for mine, eager in zip(after(torch.compile(norm, backend=mini_compile.backend)), after(norm),
+                           strict=True):
+        torch.testing.assert_close(mine, eager)

@@ -231,3 +231,22 @@ def test_batch_norm_counts_its_batches():
         x = torch.arange(6.0).reshape(3, 2) * k
         torch.testing.assert_close(fast(x), theirs(x))
     torch.testing.assert_close(dict(ours.state_dict()), dict(theirs.state_dict()))
+
+
+def leaving(x):
+    def itself(): return itself
+    def even(n): return n == 0 or odd(n - 1)
+    def odd(n): return n != 0 and even(n - 1)
+    def default(*, of=lambda: default): return of
+    return x + 1, itself, even, odd, default
+
+
+def test_local_functions_that_name_themselves_or_each_other_leave_the_frame():
+    fast = mini_dynamo.compile(leaving)
+    for _ in range(2):
+        _, itself, even, odd, default = fast(torch.zeros(1))
+        assert itself() is itself
+        assert (even(10), odd(10)) == (True, False)
+        assert even.__closure__[0].cell_contents is odd
+        assert default()() is default
+    assert mini_dynamo.stats(fast).graphs == 1

@@ -1,9 +1,11 @@
 """What mini_dynamo keeps, whom it lets through, and what it says to a wrong back end."""
 
 import gc
+import random
 import threading
 import warnings
 import weakref
+from collections import namedtuple
 
 import pytest
 import torch
@@ -104,3 +106,38 @@ def test_only_the_check_of_jit_trace_refuses_a_compiled_function():
             torch.jit.trace(fast, x)
         traced = torch.jit.trace(fast, x, check_trace=False)
     assert torch.equal(traced(x * 2), (x * 2).sin() + 1)
+
+
+def test_a_function_of_c_that_belongs_to_nothing_is_not_run_on_stand_ins():
+    assert torch._foreach_mul.__self__ is None    # _foreach_pow on stand-ins ended the process
+    fast = mini_dynamo.compile(lambda xs: torch._foreach_mul(xs, 2.0))
+    assert [one.tolist() for one in fast([torch.ones(2)])] == [[2, 2]]
+    assert mini_dynamo.stats(fast).break_reasons == ["call of _VariableFunctionsClass._foreach_mul"]
+
+
+class Odd(namedtuple("Odd", "a b")):
+    def __getitem__(self, index):
+        return "not an item"
+
+
+@pytest.mark.parametrize("fn", [lambda t: t.a + 1, lambda t: t.b + (t[0] == "not an item")])
+def test_a_namedtuple_that_hides_its_items_is_left_to_python(fn):
+    fast, t = mini_dynamo.compile(fn), Odd(torch.zeros(2), torch.ones(2))
+    assert [fast(t).tolist() for _ in range(2)] == [fn(t).tolist()] * 2
+
+
+def test_what_a_back_end_draws_at_random_is_drawn_again():
+    def tries(module, examples):
+        module(*examples)
+        random.random()
+        return module.forward
+
+    def draws(x):
+        return x * torch.rand(2), random.random()
+
+    def seeded(fn):
+        torch.manual_seed(0)
+        random.seed(0)
+        return [(t.tolist(), number) for t, number in (fn(torch.ones(2)), fn(torch.ones(2)))]
+
+    assert seeded(mini_dynamo.compile(draws, tries)) == seeded(draws)

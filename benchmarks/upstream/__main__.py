@@ -1,0 +1,122 @@
+"""`make upstream`: PyTorch's own tests on the companions; the package's docstring says how."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from benchmarks import report
+from benchmarks.upstream import checkout, differences, table
+from benchmarks.upstream.checkout import Checkout, NoCheckout
+from book.pipeline.ground.paths import ROOT
+
+PARTS = ("dynamo", "compile")
+
+
+def results(found: Checkout, part: str, names: list[str],
+            not_run: list[str]) -> Iterator[dict[str, Any]]:
+    """What became of each test of a part; a process for each file."""
+    for file in found.files(part):
+        started = time.perf_counter()
+        rows, why = of_file(found, file, names)
+        yield from rows
+        counts = Counter(row.get("outcome") or outcome for row in rows
+                         for outcome in ([""] if "outcome" in row else
+                                         [case[1] for case in row["cases"]]))
+        told = ", ".join(f"{outcome} {n}" for outcome, n in counts.most_common())
+        print(f"{file:44} {time.perf_counter() - started:6.0f} s  {told}", flush=True)
+        if why:
+            not_run.append(f"NOT RUN {file}: {why}")
+
+
+def of_file(found: Checkout, file: str, names: list[str]) -> tuple[list[dict[str, Any]], str]:
+    """The rows of a file of tests, and why it ended before its end."""
+    with tempfile.TemporaryDirectory(prefix="upstream_") as work:
+        environment = {
+            **os.environ, "OMP_NUM_THREADS": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1",
+            "TORCHINDUCTOR_CACHE_DIR": f"{work}/inductor", "MINI_COMPILE_CACHE": f"{work}/mini",
+            "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+        lines = Path(work) / "lines"
+        lines.touch()
+        done = subprocess.run([sys.executable, "-m", "benchmarks.upstream.worker",
+                               str(found.root), file, str(lines), *names], check=False,
+                              env=environment, capture_output=True, text=True, errors="replace")
+        rows = [json.loads(line) for line in lines.read_text("utf-8").splitlines()]
+    why = "".join(row["why"] for row in rows if not row["test"])
+    if done.returncode and not why:
+        why = f"exit status {done.returncode}: {done.stderr.strip()[-300:]}"
+    if "No module named 'expecttest'" in why:
+        why += " (benchmarks/upstream/__init__.py says how to get it)"
+    return [row for row in rows if row["test"]], why
+
+
+def measured(part: str, found: Checkout, rows: list[dict[str, Any]], seconds: float) -> dict:
+    """What is stored."""
+    count = table.of_dynamo if part == "dynamo" else table.of_compile
+    return {"machine": report.machine(), "python": platform.python_version(),
+            "torch": version("torch"), "checkout": found.version, "threads": 1,
+            "date": datetime.date.today().isoformat(), "minutes": round(seconds / 60),
+            "graphs": sum(row.get("graphs", 0) for row in rows),
+            "loops": sum(case[3] for row in rows for case in row.get("cases", ())),
+            **count(rows, found.version), "failures": table.failures(rows)}
+
+
+def show(result: dict[str, Any]) -> None:
+    for one in result["tables"].values():
+        print(f"\n{one['en']}")
+        for row in one["rows"]:
+            numbers = "".join(f"{row[column['key']]:8}" for column in result["columns"])
+            print(f"  {row['en']:48}{numbers}")
+    print(f"graphs of mini_dynamo {result['graphs']}, loops of mini_compile {result['loops']}")
+    for one in result["failures"]:
+        print(f"  {one['test']}: {one['how']}")
+
+
+def run(part: str, found: Checkout, record: bool, names: list[str]) -> int:
+    """One of the two companions; exit status 1 if something differs that isn't listed, or
+    a file of tests could not be run."""
+    started = time.perf_counter()
+    not_run: list[str] = []
+    rows = list(results(found, part, names, not_run))
+    result = measured(part, found, rows, time.perf_counter() - started)
+    show(result)
+    listed = differences.DYNAMO if part == "dynamo" else differences.COMPILE
+    wrong = [*not_run, *table.unlisted(rows, listed)]
+    print(*wrong, sep="\n")
+    if record and names:
+        print("upstream: only some tests were run, so nothing is recorded")
+    elif record:
+        report.write(f"upstream-{part}", result)
+    return int(bool(wrong))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="make upstream", description="PyTorch's own tests on "
+                                     "mini_dynamo and mini_compile")
+    parser.add_argument("--checkout", default="", help="a folder with PyTorch's source")
+    parser.add_argument("--only", choices=PARTS, help="one of the two companions")
+    parser.add_argument("--record", action="store_true", help="store the results")
+    parser.add_argument("names", nargs="*", help="only tests whose names contain one of these")
+    chosen = parser.parse_args(arguments)
+    parts = (chosen.only,) if chosen.only else PARTS
+    try:
+        found = checkout.find(chosen.checkout, parts)
+        return max(run(part, found, chosen.record, chosen.names) for part in parts)
+    except NoCheckout as error:
+        sys.exit(f"upstream: {error}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,20 @@
+"""Which of PyTorch's tests come out otherwise, and why: a list to read, held by each run.
+
+A test that differs and is not here fails `make upstream`; so does one that is here and agrees, if
+it was run. The names are those of PyTorch's source; nothing else of it is here.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Listed(NamedTuple):
+    zh: str
+    en: str  # as the table says it
+    reason: str
+    tests: tuple[str, ...]
+
+
+DYNAMO: tuple[Listed, ...] = ()
+COMPILE: tuple[Listed, ...] = ()
