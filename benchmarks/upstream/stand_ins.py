@@ -16,7 +16,6 @@ from typing import Any
 
 import torch
 import torch._dynamo.backends.registry
-import torch._dynamo.debug_utils
 import torch._dynamo.testing
 
 import mini_dynamo
@@ -36,10 +35,12 @@ class StandIns:
                      "optimize_assert": torch._dynamo.optimize_assert}
 
     def install(self, test_file: ModuleType) -> None:
-        """Replace the names wherever a test may look them up; the process ends with the test."""
+        """Replace the names wherever a test may look them up; the process ends with the test.
+
+        Not in torch's own files: an export does not go by torch.compile.
+        """
         real = {id(function): self.of(name) for name, function in self.real.items()}
-        for space in (torch, torch._dynamo, torch._dynamo.eval_frame, torch._dynamo.testing,
-                      torch._dynamo.debug_utils, test_file):
+        for space in (torch, torch._dynamo, torch._dynamo.testing, test_file):
             for name, value in list(vars(space).items()):
                 if id(value) in real:
                     setattr(space, name, real[id(value)])
