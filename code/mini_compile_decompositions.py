@@ -5,6 +5,7 @@ because torch's leave var and the like to the back end. An operator is only take
 takes it (mini_compile_eager), and if its tensors are floats of one dtype. Some are not in the list:
 - the slopes of elu, hardtanh, hardswish, hardsigmoid and smooth_l1_loss, the mean of var_mean: the
   parts treat NaN in another way (for most, eager itself has two answers, by the place)
+- logit: of small floats, eager rounds each of its steps
 - detach: a detached alias would be one tensor with what it was detached from, gradients included
 Source: torch/_decomp/decompositions.py, torch/_inductor/decomposition.py.
 """
@@ -23,7 +24,7 @@ FROM_TORCH = """_softmax _softmax_backward_data _log_softmax _log_softmax_backwa
     sigmoid_backward threshold_backward leaky_relu leaky_relu_backward elu hardtanh hardswish
     hardsigmoid softplus softplus_backward log_sigmoid_forward
     log_sigmoid_backward mish mse_loss mse_loss_backward smooth_l1_loss huber_loss addcmul addcdiv
-    lerp celu logit nan_to_num native_dropout_backward frac logsumexp isfinite xlogy sinc"""
+    lerp celu nan_to_num native_dropout_backward frac logsumexp isfinite xlogy sinc"""
 OF_ANY_DTYPE = "masked_fill new_full new_zeros new_ones full_like zeros_like ones_like fill"
 
 

@@ -22,7 +22,6 @@ _opcodes, _run (so far without torch), _values, _guards, _wrap, _attributes, _bu
 _trace, _effects. Source: torch/_dynamo/convert_frame.py, symbolic_convert.py, resume_execution.py.
 """
 import functools
-import random
 import sys
 import threading
 import types
@@ -44,6 +43,7 @@ from mini_dynamo_capture import (
     output_tuple,
     sees_tensors,
     trace,
+    unseen,
 )
 from mini_dynamo_effects import Recipes
 from mini_dynamo_functions import frame_of
@@ -138,7 +138,8 @@ class Session:
             return self.skip(frame.code, point, f"recompile limit of {RECOMPILE_LIMIT} reached")
         if point.entries:
             self.stats.recompile_reasons.append(point.entries[-1].why(state))
-        return self.capture(frame, point)
+        with unseen():
+            return self.capture(frame, point)
 
     def skip(self, code, point, why):
         if not point.skipped:
@@ -218,12 +219,7 @@ class Session:
         used.sort(key=lambda t: order[t.node])
         examples = [t.source.fetch(tracer.real_state) for t in used]
         self.stats.graph_modules.append(module)
-        drawn = random.getstate(), torch.get_rng_state()
-        try:
-            compiled = self.backend(module, examples) if self.backend else module.forward
-        finally:                                     # a back end may try the graph; nobody sees it
-            random.setstate(drawn[0])
-            torch.set_rng_state(drawn[1])
+        compiled = self.backend(module, examples) if self.backend else module.forward
         if not callable(compiled):
             raise TypeError(f"a back end must return a callable; this one returned {compiled!r}")
         return compiled, [t.source for t in used]

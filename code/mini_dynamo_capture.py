@@ -3,6 +3,8 @@
 `trace` walks through a frame; an Entry is what remains of it: guards, a compiled graph, and what to
 do after the graph. Source: torch/_dynamo/convert_frame.py, output_graph.py (compile_subgraph).
 """
+import contextlib
+import random
 import types
 from dataclasses import dataclass
 
@@ -128,6 +130,22 @@ def trace(frame, stop=None):
         raise
     finally:
         torch._C._set_grad_enabled(mode)
+
+
+@contextlib.contextmanager
+def unseen():
+    """Capture takes no random number from the program and calls none of its hooks.
+
+    A back end may try the graph, and tracing does operations on fakes.
+    """
+    hooks = torch._C._autograd._saved_tensors_hooks_set_tracing
+    drawn, before = (random.getstate(), torch.get_rng_state()), hooks(True)
+    try:
+        yield
+    finally:
+        hooks(before)
+        random.setstate(drawn[0])
+        torch.set_rng_state(drawn[1])
 
 
 def may_resume(f, position):

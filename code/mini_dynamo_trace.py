@@ -7,6 +7,7 @@ Source: torch/_dynamo/output_graph.py, variables/builder.py (VariableBuilder), v
 """
 import builtins
 import contextlib
+import keyword
 import logging
 import operator
 import sys
@@ -66,6 +67,11 @@ class Tracer(Wrapping, Attributes, Calls, Real):
 
     def record(self, op, target, args, kwargs):
         """Write a node, and do the operation on fakes to know what comes out."""
+        name = target if isinstance(target, str) else getattr(target, "__name__", str(target))
+        if kwargs.get("requires_grad") is True:       # a graph has no leaves of its own
+            raise Break(f"{name} with requires_grad=True")
+        if hard := [word for word in kwargs if keyword.iskeyword(word)]:
+            raise Break(f"{name} with {hard[0]}=, which no code of a graph can say")
         fakes = [swap(a, lambda t: t.fake) for a in (tuple(args), kwargs)]
         nodes = [swap(a, lambda t: t.node) for a in (tuple(args), kwargs)]
         node = self.graph.create_node(op, target, *nodes)
@@ -74,7 +80,6 @@ class Tracer(Wrapping, Attributes, Calls, Real):
                 function = getattr(fakes[0][0], target) if op == "call_method" else target
                 out = function(*(fakes[0][1:] if op == "call_method" else fakes[0]), **fakes[1])
         except Exception as error:
-            name = target if isinstance(target, str) else target.__name__
             said = (str(error).splitlines() or [""])[0][:120]
             needs_numbers = isinstance(error, (
                 UnsupportedFakeTensorException, DynamicOutputShapeException, NotImplementedError,

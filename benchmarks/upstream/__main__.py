@@ -68,7 +68,6 @@ def measured(part: str, found: Checkout, rows: list[dict[str, Any]], seconds: fl
     return {"machine": report.machine(), "python": platform.python_version(),
             "torch": version("torch"), "checkout": found.version, "threads": 1,
             "date": datetime.date.today().isoformat(), "minutes": round(seconds / 60),
-            "graphs": sum(row.get("graphs", 0) for row in rows),
             "loops": sum(case[3] for row in rows for case in row.get("cases", ())),
             **count(rows, found.version), "failures": table.failures(rows)}
 
@@ -79,7 +78,8 @@ def show(result: dict[str, Any]) -> None:
         for row in one["rows"]:
             numbers = "".join(f"{row[column['key']]:8}" for column in result["columns"])
             print(f"  {row['en']:48}{numbers}")
-    print(f"graphs of mini_dynamo {result['graphs']}, loops of mini_compile {result['loops']}")
+    if result["loops"]:
+        print(f"loops of mini_compile: {result['loops']}")
     for one in result["failures"]:
         print(f"  {one['test']}: {one['how']}")
 

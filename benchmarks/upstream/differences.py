@@ -16,5 +16,9 @@ class Listed(NamedTuple):
     tests: tuple[str, ...]
 
 
-DYNAMO: tuple[Listed, ...] = ()
+DYNAMO: tuple[Listed, ...] = (
+    Listed("用 torch.jit.trace 检查编译过的函数", "have torch.jit.trace check a compiled function",
+           "Names of generated code differ from run to run; the section and mini_dynamo say so.",
+           ("ReproTests.test_jit_trace_errors",)),
+)
 COMPILE: tuple[Listed, ...] = ()

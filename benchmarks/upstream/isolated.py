@@ -57,9 +57,11 @@ def _as_child(function: Callable[[], Any], writing: int) -> None:
         data = pickle.dumps(tuple(ended))
     except BaseException as error:
         data = pickle.dumps(("raised", f"{type(error).__name__}: {error}"))
-    with os.fdopen(writing, "wb") as out:
-        out.write(len(data).to_bytes(8, "big") + data)
-    os._exit(0)
+    try:
+        with os.fdopen(writing, "wb") as out:
+            out.write(len(data).to_bytes(8, "big") + data)
+    finally:  # whatever happens: behind this function stands the parent's own program
+        os._exit(0)
 
 
 def _answer(reading: int, until: float) -> tuple[bytes, bool]:

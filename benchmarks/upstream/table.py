@@ -24,6 +24,7 @@ OF_CASES = {
 }
 UNLISTED = "结果不同，原因没有列出", "differ, for no listed reason"
 TESTS = [{"key": "tests", "zh": "测试", "en": "tests"},
+         {"key": "captured", "zh": "其中捕获了图的", "en": "with a graph"},
          {"key": "graphs", "zh": "图", "en": "graphs"}]
 PASSES = [{"key": "forward", "zh": "前向", "en": "forward"},
           {"key": "gradient", "zh": "前向和梯度", "en": "forward and gradients"}]
@@ -70,7 +71,9 @@ def of_compile(rows: Sequence[Row], of: str) -> Row:
 
 
 def counted(zh: str, en: str, rows: Sequence[Row]) -> Row:
-    return {"zh": zh, "en": en, "tests": len(rows), "graphs": sum(row["graphs"] for row in rows)}
+    return {"zh": zh, "en": en, "tests": len(rows),
+            "captured": sum(row["graphs"] > 0 for row in rows),
+            "graphs": sum(row["graphs"] for row in rows)}
 
 
 def both(zh: str, en: str, count: Counter, outcome: str) -> Row:

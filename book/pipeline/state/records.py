@@ -118,9 +118,12 @@ def no_gpu() -> str:
 
 
 def upstream(companion: str) -> Measured:
-    """The runner of PyTorch's own tests, and the companion that it runs them on."""
-    files = [*sorted((ROOT / "benchmarks" / "upstream").glob("*.py")),
-             *sorted(depends.files([f"import {companion}"]))]
+    """What runs PyTorch's own tests and compares, and the companion; not what counts and prints."""
+    own = {"mini_dynamo": ("dynamo", "recorder", "stand_ins", "values"),
+           "mini_compile": ("cases", "inductor", "opinfo")}[companion]
+    scripts = [ROOT / "benchmarks" / "upstream" / f"{name}.py"
+               for name in ("checkout", "isolated", "loading", *own)]
+    files = [*scripts, *sorted(depends.files([f"import {companion}"]))]
     return {relative(one): digests.of_file(one) for one in files}
 
 

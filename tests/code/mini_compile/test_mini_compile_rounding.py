@@ -131,3 +131,11 @@ def test_a_root_of_which_eager_gives_two_answers_stays_alone(dtype):
     for given in (x, apart):
         made = mini_compile.compile_graph(make_fx(lambda x: (fn(x),), tracing_mode="fake")(given))
         assert unlike(made.program(given)[0], fn(given)) == 0
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_logit_of_a_small_float_is_rounded_at_each_step_as_in_eager(dtype):
+    x = each_value(dtype)
+    torch._dynamo.reset()
+    mine = torch.compile(torch.logit, backend=mini_compile.backend)(x)
+    torch.testing.assert_close(mine, torch.logit(x), rtol=0, atol=0, equal_nan=True)

@@ -141,3 +141,38 @@ def test_what_a_back_end_draws_at_random_is_drawn_again():
         return [(t.tolist(), number) for t, number in (fn(torch.ones(2)), fn(torch.ones(2)))]
 
     assert seeded(mini_dynamo.compile(draws, tries)) == seeded(draws)
+
+
+def leaf_inside(x):
+    leaf = torch.ones(2, requires_grad=True)
+    return leaf, leaf * x
+
+
+def test_a_leaf_that_is_made_inside_requires_its_gradient_under_aotautograd():
+    backend = torch._dynamo.lookup_backend("aot_eager")
+    leaf, out = mini_dynamo.compile(leaf_inside, backend)(torch.full((2,), 3.0))
+    out.sum().backward()
+    assert leaf.grad.tolist() == [3, 3]
+
+
+def test_a_keyword_of_python_may_name_an_argument():
+    def uniform(x):
+        torch.manual_seed(0)
+        return x.uniform_(**{"from": 2, "to": 3}) * 2
+
+    fast = mini_dynamo.compile(uniform)
+    assert fast(torch.ones(3)).tolist() == uniform(torch.ones(3)).tolist()
+
+
+def test_hooks_on_saved_tensors_see_each_real_tensor_once_and_no_fake():
+    seen = []
+
+    def pack(t):
+        seen.append(type(t))
+        return t
+
+    fast = mini_dynamo.compile(lambda x, y: x * y, torch._dynamo.lookup_backend("aot_eager"))
+    x = torch.ones(2, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        fast(x, torch.ones(2))
+    assert seen == [torch.Tensor]
