@@ -13,12 +13,14 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 def test_every_day_comes_once_with_one_weather():
     days = every_day()
-    assert len({tuple(map(tuple, day)) for day in days}) == len(days) == 192
+    assert len({tuple(map(tuple, day)) for day in days}) == 192
+    assert len(days) == 192
     for day in days:
         assert sorted(map(len, day)) == [2, 3, 4, 5]
         assert len({report[-1] for report in day}) == 1
         assert all(report[:-1] == [*range(len(report) - 1, 0, -1)] for report in day)
-    assert spelled(days[0][0]) == "1s" and spelled([-100, 0, 4, 12]) == "..4n"
+    assert spelled(days[0][0]) == "1s"
+    assert spelled([-100, 0, 4, 12]) == "..4n"
 
 
 def test_rows_hold_a_group_each():
@@ -27,8 +29,8 @@ def test_rows_hold_a_group_each():
     assert packed.tokens.shape == (2, 16)
     assert packed.documents[0].tolist() == packed.documents[1].tolist()
     for row, day in enumerate(days):
-        alone = pack(day, 16)
-        assert all(torch.equal(one[row], other[0]) for one, other in zip(packed, alone, strict=True))
+        for together, alone in zip(packed, pack(day, 16), strict=True):
+            assert torch.equal(together[row], alone[0])
 
 
 def test_a_model_that_is_told_nothing_sees_what_stands_before():
