@@ -27,7 +27,7 @@ def test_rows_hold_a_group_each():
     days = every_day()[:2]
     packed = rows(days, 16)
     assert packed.tokens.shape == (2, 16)
-    assert packed.documents[0].tolist() == packed.documents[1].tolist()
+    assert packed.documents.max() == 3
     for row, day in enumerate(days):
         for together, alone in zip(packed, pack(day, 16), strict=True):
             assert torch.equal(together[row], alone[0])
@@ -49,6 +49,6 @@ def test_a_model_learns_what_it_sees_and_no_more():
     model, loss = train(packed)
     letters, places = 4 * math.log(8), 10
     assert loss == pytest.approx(letters / 4 / places, abs=0.003)
-    assert mean_loss(model, packed) == pytest.approx(loss, abs=1e-3)
+    assert mean_loss(model, packed).item() == pytest.approx(loss, abs=1e-3)
     _, closed = train(packed, mask=block_mask(packed.documents), positions=packed.positions)
     assert closed == pytest.approx(letters / places, abs=0.003)
