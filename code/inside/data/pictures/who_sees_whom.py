@@ -29,7 +29,7 @@ def draw_who_sees_whom(masks, words, documents):
         parts.append(grid(mask.tolist(), words, documents, x, side))
         lines.append(describe(title, mask.tolist(), words, documents))
     y = TOP + side * len(words) + 20
-    parts.append(bilingual(LABEL, y, "深：自己的文档；带点：别的文档",
+    parts.append(bilingual(LABEL, y, "深色：自己的文档；带点：别的文档",
                            "dark: own document; dot: another one"))
     return Picture(svg(WIDTH, round(y + 24), "\n".join(parts), smallest_text=12), "\n".join(lines))
 
