@@ -310,7 +310,7 @@ print(numbers(dataset=range(12)) == [*range(12)])
 """) == "True\n"
 
 
-@pytest.mark.parametrize("elsewhere, causes", [
+@pytest.mark.parametrize(("elsewhere", "causes"), [
     (IGNORED, {"its exit code was taken by somebody else"}),
     # Whoever waits first gets the code: the program's thread or the loader.
     (TAKEN, {"its exit code was taken by somebody else", "killed by SIGKILL"})],
