@@ -26,7 +26,8 @@ def test_the_text_tells_the_share_of_padding():
 @pytest.mark.parametrize("side", ["right", "left"])
 def test_a_bar_is_as_long_as_its_row(side):
     picture = draw_padded_batches(masks([4, 2], side=side))
-    assert "h348.0" in picture.svg and "h174.0" in picture.svg
+    assert "h348.0" in picture.svg
+    assert "h174.0" in picture.svg
     assert ("M175.0" in picture.svg) == (side == "left")
 
 
