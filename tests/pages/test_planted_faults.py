@@ -146,10 +146,11 @@ PLANTED = {
         r"\[1280 en\]: 2 controls are called `Group › Tick`"),
 }
 HARMLESS = """
-<p><a href="index.html">ok6</a> <a href="./index.html">ok6</a></p>
+<div><a href="index.html">ok6</a> <a href="./index.html">ok6</a></div>
+<p>See <a href="#f1">ok9</a> and <b><a href="#f2">ok9</a></b>.</p>
 <div role="group" aria-label="one"><a href="#f1">ok7</a></div>
 <div role="group" aria-label="two"><a href="#f2">ok7</a></div>
-<p><a hidden href="#f1">ok8</a> <a href="#f2">ok8</a></p>
+<div><a hidden href="#f1">ok8</a> <a href="#f2">ok8</a></div>
 <p id="ok1" style="color:#888; background:#fff; font-size:30px">large text of contrast 3.5</p>
 <p id="ok2" style="color:#fff; background:#fff; display:none">not displayed</p>
 <p id="ok3" style="color:#fff; background:#fff; visibility:hidden">not visible</p>
