@@ -72,7 +72,7 @@ def transform(base):
 # ---------------------------------------------------------------- drawing
 def draw(parts, base):
     """From top to bottom: functions in front, subsets, lines to the samples, the dataset."""
-    widths = [max(len(part.indices) * CELL, 66) + 2 * EDGE for part in parts]
+    widths = [max(len(part.indices) * CELL, 86) + 2 * EDGE for part in parts]
     gap = (WIDTH - 2 - sum(widths)) / (len(parts) - 1)
     first = WIDTH / 2 - CELL * len(base) / 2
     drawn, x = [draw_base(base, first)], 1.0
