@@ -10,6 +10,9 @@ best (Debian's source package `pytorch` will do, too). PyTorch's tests need the 
 
     python -m pip install --target FOLDER expecttest; PYTHONPATH=FOLDER make upstream CHECKOUT=…
 
+It takes about an hour for each of the two. A run that was stopped goes on where it was, if nothing
+has changed (`_build/upstream`).
+
 Each test runs in a process of its own, with a limit of time: `isolated`. `checkout` says which
 files, `loading` imports them though some names have left torch since. For mini_dynamo (`dynamo`) a
 test runs under plain Python, under torch and under mini_dynamo (`stand_ins`); what it shows

@@ -345,6 +345,14 @@ def test_a_file_that_cannot_be_imported_is_named(tmp_path):
                                             "'no_such_package'")
 
 
+def test_a_run_that_was_stopped_goes_on(planted, tmp_path):
+    lines = tmp_path / "lines"
+    lines.write_text(json.dumps({"test": "CpuTests.test_hangs", "cases": []}) + "\n")
+    found = work(planted, INDUCTOR, lines, 40)
+    assert sum("test_hangs" in line for line in lines.read_text().splitlines()) == 1
+    assert {"agrees", "hangs"} <= found.keys()
+
+
 # ---- a process of its own ------------------------------------------------------------------------
 
 def test_a_child_that_ends_badly_says_how():
