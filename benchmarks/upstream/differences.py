@@ -20,5 +20,8 @@ DYNAMO: tuple[Listed, ...] = (
     Listed("用 torch.jit.trace 检查编译过的函数", "have torch.jit.trace check a compiled function",
            "Names of generated code differ from run to run; the section and mini_dynamo say so.",
            ("ReproTests.test_jit_trace_errors",)),
+    Listed("记下一个对象的地址", "keep the address of an object",
+           "id() is another number in each process, and sometimes the same one in two alike.",
+           ("MiscTests.test_id_guarded_object",)),
 )
 COMPILE: tuple[Listed, ...] = ()
