@@ -25,3 +25,22 @@ DYNAMO: tuple[Listed, ...] = (
            ("MiscTests.test_id_guarded_object",)),
 )
 COMPILE: tuple[Listed, ...] = ()
+MODULE: tuple[Listed, ...] = (
+    Listed("用到没有的功能，要到断言才看出来", "need what is left out, and notice it by an assertion",
+           "Hooks on all modules and torch.utils.swap_tensors; mini_module_handy lists them.",
+           ("TestModuleGlobalHooks.test_module_global_hooks_with_kwargs",
+            *(f"TestModuleHookNN.test_hook_{kind}_registration"
+              for kind in ("buffer", "parameter", "submodule")),
+            "TestStateDictHooks.test_register_state_dict_pre_hook_backward_compat",
+            *(f"TestLoadStateDict.test_load_state_dict_assign_meta_swap_True_keep_vars_{kept}"
+              for kept in (False, True)),
+            *(f"TestLoadStateDictSwap.test_swap_subclass_swap_True_assign_{assign}"
+              for assign in (False, True)))),
+)
+LAYERS: tuple[Listed, ...] = ()
+INDEX: tuple[Listed, ...] = (
+    Listed("要求不带下标的写入报错", "want an error for a write without an index",
+           "index_put of no index at all into a tensor of no dimensions; here that is the tensor.",
+           ("TestIndexingCPU.test_index_put_accumulate_empty_cpu",)),
+)
+LISTED = {"dynamo": DYNAMO, "compile": COMPILE, "module": MODULE, "layers": LAYERS, "index": INDEX}
