@@ -14,7 +14,8 @@ hypothesis:
     PYTHONPATH=FOLDER make upstream CHECKOUT=…
 
 It takes hours, most of them for mini_dynamo and mini_compile. A run that was stopped goes on where
-it was, if nothing has changed (`_build/upstream`).
+it was, if nothing has changed, and one that found something wrong keeps what it found
+(`_build/upstream`).
 
 Each test runs in a process of its own, with a limit of time: `isolated`. `checkout` says which
 files, `loading` imports them though some names have left torch since. For mini_dynamo (`dynamo`) a

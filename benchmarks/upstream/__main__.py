@@ -25,14 +25,13 @@ from book.pipeline.ground import digests
 from book.pipeline.ground.paths import ROOT
 from book.pipeline.state import records
 
-KEPT = ROOT / "_build" / "upstream"  # results of a run that was stopped: the next one goes on
+KEPT = ROOT / "_build" / "upstream"  # results of a run that was stopped, or did not end well
 
 
 def results(found: Checkout, part: str, names: list[str],
             not_run: list[str]) -> Iterator[dict[str, Any]]:
     """What became of each test of a part; a process for each file."""
-    kept = KEPT / digests.of_value([str(found.root), found.version, records.RECORDS[
-        f"upstream-{part}"].subject(), *names])[:16]
+    kept = kept_of(found, part, names)
     kept.mkdir(parents=True, exist_ok=True)
     for file in found.files(part):
         started = time.perf_counter()
@@ -45,8 +44,12 @@ def results(found: Checkout, part: str, names: list[str],
         print(f"{file:44} {time.perf_counter() - started:6.0f} s  {told}", flush=True)
         if why:
             not_run.append(f"NOT RUN {file}: {why}")
-    if not not_run:
-        shutil.rmtree(kept)
+
+
+def kept_of(found: Checkout, part: str, names: list[str]) -> Path:
+    """Where the results of a run lie: of this checkout, these scripts and this companion."""
+    measured = records.RECORDS[f"upstream-{part}"].subject()
+    return KEPT / digests.of_value([str(found.root), found.version, measured, *names])[:16]
 
 
 def of_file(found: Checkout, part: str, file: str, names: list[str],
@@ -98,6 +101,8 @@ def run(part: str, found: Checkout, record: bool, names: list[str]) -> int:
     show(result)
     wrong = [*not_run, *table.unlisted(rows, differences.LISTED[part])]
     print(*wrong, sep="\n")
+    if not wrong:
+        shutil.rmtree(kept_of(found, part, names))
     if record and (names or not_run):
         print("upstream: not all tests were run, so nothing is recorded")
     elif record:

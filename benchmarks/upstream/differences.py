@@ -27,7 +27,8 @@ DYNAMO: tuple[Listed, ...] = (
 COMPILE: tuple[Listed, ...] = ()
 MODULE: tuple[Listed, ...] = (
     Listed("用到没有的功能，要到断言才看出来", "need what is left out, and notice it by an assertion",
-           "Hooks on all modules and torch.utils.swap_tensors; mini_module_handy lists them.",
+           "Hooks on all modules, swap_tensors, call_super_init, repr (mini_module_handy lists them); "
+           "torch.__future__'s other ways to convert.",
            ("TestModuleGlobalHooks.test_module_global_hooks_with_kwargs",
             *(f"TestModuleHookNN.test_hook_{kind}_registration"
               for kind in ("buffer", "parameter", "submodule")),
@@ -35,7 +36,18 @@ MODULE: tuple[Listed, ...] = (
             *(f"TestLoadStateDict.test_load_state_dict_assign_meta_swap_True_keep_vars_{kept}"
               for kept in (False, True)),
             *(f"TestLoadStateDictSwap.test_swap_subclass_swap_True_assign_{assign}"
-              for assign in (False, True)))),
+              for assign in (False, True)),
+            "TestNN.test_module_super_init", "TestNN.test_overwrite_module_params_on_conversion",
+            "TestNN.test_repr", "TestNN.test_swap_module_params_poisons_acc_grad")),
+    Listed("交给 torch 的工具，由它放进 nn.Parameter", "have a tool of torch put in an nn.Parameter",
+           "Our Parameter is another class, as the section says: theirs is a tensor here.",
+           ("TestNN.test_weight_norm", "TestNN.test_weight_norm_pickle")),
+    Listed("做好以后再关掉 track_running_stats", "switch track_running_stats off afterwards",
+           "BatchNorm1d looks at it only when it is made; torch looks at each call.",
+           ("TestNN.test_batchnorm_buffer_update_when_stats_are_not_tracked",)),
+    Listed("用旧的参数表重写 register_buffer", "override register_buffer with its old arguments",
+           "An assignment calls it with `persistent` here; torch has a rule for old subclasses.",
+           ("TestNN.test_buffer_bad_module_subclass",)),
 )
 LAYERS: tuple[Listed, ...] = ()
 INDEX: tuple[Listed, ...] = (

@@ -13,7 +13,7 @@ import pytest
 from benchmarks.upstream import checkout, differences, isolated, table
 from benchmarks.upstream.checkout import INDUCTOR, NN, NoCheckout
 from benchmarks.upstream.differences import Listed
-from book.pipeline.ground.paths import ROOT
+from book.pipeline.ground.paths import RESULTS, ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.remember("benchmarks/upstream/*.py", "code/mini_*.py")]
 
@@ -470,6 +470,20 @@ def test_no_test_is_listed_twice():
         names = [test for one in listed for test in one.tests]
         assert len(set(names)) == len(names)
         assert all(one.reason for one in listed)
+
+
+RECORDED = sorted(RESULTS.glob("upstream-*.json"))
+
+
+@pytest.mark.parametrize("file", RECORDED, ids=lambda file: file.stem)
+def test_what_differs_in_a_record_is_listed_and_most_of_the_tests_pass_as_the_sections_say(file):
+    result = json.loads(file.read_text("utf-8"))
+    listed = differences.LISTED[file.stem.partition("-")[2]]
+    assert table.unlisted([{**row, "outcome": "different", "why": row["how"]}
+                           for row in result["failures"]], listed) == []
+    good, *others = next(iter(result["tables"].values()))["rows"]
+    first = result["columns"][0]["key"]
+    assert good[first] > sum(row[first] for row in others)
 
 
 # ---- the checkout --------------------------------------------------------------------------------
