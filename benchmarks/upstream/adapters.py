@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import nn
@@ -94,9 +94,9 @@ class Modules:
     def explain(self, error: str) -> None:
         """A name or argument that torch's modules have and the companion has not."""
         found = ABSENT.search(error)
-        if found and any(hasattr(one, found[1]) for one in EXAMPLES):
-            self.missing = self.missing or found[1]
-        elif found := NO_ARGUMENT.search(error) or SAID.search(error):
+        if not (found and any(hasattr(one, found[1]) for one in EXAMPLES)):
+            found = NO_ARGUMENT.search(error) or SAID.search(error)
+        if found:
             self.missing = self.missing or found[1]
 
 
@@ -105,7 +105,7 @@ class Modules:
 class Functions(TorchFunctionMode):
     """Each function of a table in the place of torch's; inside of it torch is torch again."""
 
-    table: dict[Callable, Callable]
+    table: ClassVar[dict[Callable, Callable]]
 
     def __init__(self, file: Path) -> None:
         super().__init__()
@@ -191,9 +191,9 @@ BY_CLASS = adapted(mini_layers.cross_entropy, functional.cross_entropy)
 class Layers(Functions):
     """torch.nn.functional, wherever it is called: torch's own modules compute with it, too."""
 
-    table = {functional.linear: adapted(mini_layers.linear, linear),
-             functional.conv2d: adapted(mini_layers.conv2d, conv2d),
-             functional.cross_entropy: cross_entropy} | {
+    table: ClassVar = {functional.linear: adapted(mini_layers.linear, linear),
+                       functional.conv2d: adapted(mini_layers.conv2d, conv2d),
+                       functional.cross_entropy: cross_entropy} | {
         getattr(functional, name): adapted(getattr(mini_layers, name), getattr(functional, name))
         for name in ("embedding", "dropout", "batch_norm", "layer_norm", "rms_norm", "softmax",
                      "log_softmax", "binary_cross_entropy_with_logits")} | {
@@ -265,12 +265,13 @@ def sized(x: torch.Tensor, index: torch.Tensor) -> None:
 class Indexing(Functions):
     """x[key], x[key] = value and their kin, where the file of tests itself asks for them."""
 
-    table = {torch.Tensor.__getitem__: read, torch.Tensor.__setitem__: write,
-             torch.Tensor.index_put_: put_, torch.index_put_: put_,
-             torch.Tensor.index_put: put, torch.index_put: put,
-             torch.Tensor.gather: gather, torch.gather: gather,
-             torch.Tensor.scatter_add: add, torch.scatter_add: add, torch.Tensor.scatter_add_: add_,
-             torch.Tensor.take_along_dim: take_along, torch.take_along_dim: take_along}
+    table: ClassVar = {
+        torch.Tensor.__getitem__: read, torch.Tensor.__setitem__: write,
+        torch.Tensor.index_put_: put_, torch.index_put_: put_,
+        torch.Tensor.index_put: put, torch.index_put: put,
+        torch.Tensor.gather: gather, torch.gather: gather,
+        torch.Tensor.scatter_add: add, torch.scatter_add: add, torch.Tensor.scatter_add_: add_,
+        torch.Tensor.take_along_dim: take_along, torch.take_along_dim: take_along}
 
     def meets(self, frame: Any) -> bool:
         return frame.f_code.co_filename == self.file

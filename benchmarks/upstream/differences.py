@@ -26,9 +26,10 @@ DYNAMO: tuple[Listed, ...] = (
 )
 COMPILE: tuple[Listed, ...] = ()
 MODULE: tuple[Listed, ...] = (
-    Listed("用到没有的功能，要到断言才看出来", "need what is left out, and notice it by an assertion",
-           "Hooks on all modules, swap_tensors, call_super_init, repr (mini_module_handy lists them); "
-           "torch.__future__'s other ways to convert.",
+    Listed("用到没有的功能，要到断言才看出来",
+           "need what is left out, and notice it by an assertion",
+           "Hooks on all modules, swap_tensors, call_super_init, repr (mini_module_handy lists "
+           "them); torch.__future__'s other ways to convert.",
            ("TestModuleGlobalHooks.test_module_global_hooks_with_kwargs",
             *(f"TestModuleHookNN.test_hook_{kind}_registration"
               for kind in ("buffer", "parameter", "submodule")),
@@ -39,10 +40,12 @@ MODULE: tuple[Listed, ...] = (
               for assign in (False, True)),
             "TestNN.test_module_super_init", "TestNN.test_overwrite_module_params_on_conversion",
             "TestNN.test_repr", "TestNN.test_swap_module_params_poisons_acc_grad")),
-    Listed("交给 torch 的工具，由它放进 nn.Parameter", "have a tool of torch put in an nn.Parameter",
+    Listed("交给 torch 的工具，由它放进 nn.Parameter",
+           "have a tool of torch put in an nn.Parameter",
            "Our Parameter is another class, as the section says: theirs is a tensor here.",
            ("TestNN.test_weight_norm", "TestNN.test_weight_norm_pickle")),
-    Listed("做好以后再关掉 track_running_stats", "switch track_running_stats off afterwards",
+    Listed("做好以后再关掉 track_running_stats",
+           "switch track_running_stats off afterwards",
            "BatchNorm1d looks at it only when it is made; torch looks at each call.",
            ("TestNN.test_batchnorm_buffer_update_when_stats_are_not_tracked",)),
     Listed("用旧的参数表重写 register_buffer", "override register_buffer with its old arguments",

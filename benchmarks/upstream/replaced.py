@@ -80,8 +80,8 @@ def row(name: str, test: unittest.TestCase, plain: ModuleType, own: unittest.Tes
 def run(test: unittest.TestCase, module: ModuleType, part: str) -> Ran:
     """A test in this process, with a companion in the place of what it tests."""
     if part != "module":  # whose messages are torch's; of the others the types are
-        test.assertRaisesRegex = lambda kind, words, *args, **named: test.assertRaises(
-            kind, *args, **named)
+        raises = test.assertRaises
+        test.assertRaisesRegex = lambda kind, words, *args, **named: raises(kind, *args, **named)
     with COMPANIONS[part](Path(module.__file__)) as place:
         result = dynamo.run(test, module)
     error, line = result.caught or ("", 0)

@@ -2,9 +2,9 @@
 
     python -m benchmarks.upstream.worker CHECKOUT PART FILE LINES [NAME …]
 
-PART is a companion's: dynamo, compile, module, layers, index. FILE is a path in the checkout, or `opinfo`. LINES is the file to which the results are appended;
-tests whose results are there already are not run again. With NAMEs only the tests whose names
-contain one are run.
+PART is a companion's: dynamo, compile, module, layers, index. FILE is a path in the checkout, or
+`opinfo`. LINES is the file to which the results are appended; tests whose results are there already
+are not run again. With NAMEs only the tests whose names contain one are run.
 """
 
 from __future__ import annotations

@@ -348,7 +348,8 @@ def work(folder, part, name, lines, seconds=15):
 
 @pytest.fixture(scope="module")
 def of_dynamo(planted, tmp_path_factory):
-    return work(planted, "dynamo", "test/dynamo/test_misc.py", tmp_path_factory.mktemp("d") / "lines", 6)
+    lines = tmp_path_factory.mktemp("d") / "lines"
+    return work(planted, "dynamo", "test/dynamo/test_misc.py", lines, 6)
 
 
 @pytest.fixture(scope="module")
