@@ -7,11 +7,7 @@
 
 No test is copied into this project. Of the checkout only `version.txt` and `test/` are read; the
 torch that is tested stays the installed one. A tag of github.com/pytorch/pytorch near to it is best
-(Debian's source package `pytorch` will do, too). PyTorch's tests need the packages expecttest and
-hypothesis:
-
-    python -m pip install --target FOLDER expecttest hypothesis
-    PYTHONPATH=FOLDER make upstream CHECKOUT=…
+(Debian's source package `pytorch` will do, too).
 
 It takes hours, most of them for mini_dynamo and mini_compile. A run that was stopped goes on where
 it was, if nothing has changed, and one that found something wrong keeps what it found

@@ -66,8 +66,6 @@ def of_file(found: Checkout, part: str, file: str, names: list[str],
                               env=environment, capture_output=True, text=True, errors="replace")
     rows = {row["test"]: row for row in map(json.loads, lines.read_text("utf-8").splitlines())}
     why = (done.stderr.strip() or f"exit status {done.returncode}").splitlines()[-1]
-    if "No module named 'expecttest'" in why or "No module named 'hypothesis'" in why:
-        why += " (benchmarks/upstream/__init__.py says how to get it)"
     return [*rows.values()], why if done.returncode else ""
 
 

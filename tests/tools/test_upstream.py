@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -398,7 +397,6 @@ def test_each_case_of_inductor_is_counted_as_what_it_is_forward_and_backward(of_
 
 # ---- tests with mini_module, mini_layers or mini_index in torch's place --------------------------
 
-@pytest.mark.skipif(find_spec("expecttest") is None, reason="PyTorch's tests need expecttest")
 @pytest.mark.parametrize(("part", "name", "wanted"), [
     ("module", NN, {
         "agrees": "same 4", "agrees_on_a_network_of_torchs_tests": "same 4",

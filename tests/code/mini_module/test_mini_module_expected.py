@@ -191,6 +191,19 @@ def test_an_old_state_of_a_norm_that_tracks_nothing():
         assert not any(norm.load_state_dict(dict(norm.state_dict()), strict=False)[1])
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_a_norm_looks_at_track_running_stats_at_each_call(first):
+    def run(side):
+        norm, x = side.BatchNorm1d(2, track_running_stats=first), torch.arange(6.).reshape(3, 2)
+        found = []
+        for tracks in (first, not first, first):
+            norm.track_running_stats = tracks
+            found += [rounded(norm.train()(x)), *map(rounded, norm.state_dict().values()),
+                      rounded(norm.eval()(x))]
+        return found
+    same(run)
+
+
 # ---- containers ----------------------------------------------------------------------------------
 
 class Three:
