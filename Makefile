@@ -63,7 +63,7 @@ test-cuda: ## all notebooks and proofs on a GPU, with PYTHON as it is; without a
 bench: setup-full ## measure what the book prints; ONLY=pages; RECORD=1 stores; STALE=1 renews what is old; LIST=1: how long?
 	@$(RUN).bench $(if $(ONLY),--only $(ONLY)) $(if $(RECORD),--record) $(if $(STALE),--stale) $(if $(LIST),--list)
 
-upstream: setup-full ## PyTorch's own tests on mini_dynamo and mini_compile: CHECKOUT=path; ONLY=dynamo, compile; RECORD=1
+upstream: setup-full ## PyTorch's own tests on companions: CHECKOUT=path; ONLY=dynamo, compile, module, layers, index; RECORD=1
 	@$(BIN)/python -m benchmarks.upstream --checkout '$(CHECKOUT)' $(if $(ONLY),--only $(ONLY)) $(if $(RECORD),--record) $(NAMES)
 
 lock: setup-full ## write the exact versions that are installed to constraints.txt

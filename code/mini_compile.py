@@ -17,12 +17,15 @@
 Without a compiler, or if its library cannot be built, loaded or found complete, each operator runs
 as it is, and a warning gives each reason once. A library that can be loaded is trusted.
 Operators that add, multiply, divide, compare or convert round like eager's, one by one, and nothing
-is contracted. Eager contracts an `add` with an alpha, so its last bit may differ. Functions such as
-exp may differ in the last places: glibc's libmvec and torch's own libraries each allow themselves a
-few, and near 0 eager's erf of a small float is rough. Sums of floats are kept in double and rounded
-once, eager's are not. Of 0.0 and -0.0, amax, amin, maximum, minimum and a clamp by a tensor may
-choose the other one. NaN, or a float outside of an integer dtype, may become
-another integer than in eager. gelu of inf is inf; eager's vectors give NaN, its single numbers inf.
+is contracted. Eager contracts an `add` with an alpha, so its last bit may differ. Of small floats
+only what then has eager's bits is taken apart, but for functions and sums. Of wide ones the last
+bits may differ: some of eager's kernels contract, or take the steps in another order. Functions
+such as exp may differ in the last places: glibc's libmvec and torch's own libraries each allow
+themselves a few, and near 0 eager's erf of a small float is rough. Sums of floats are kept in
+double and rounded once, eager's are not. Of 0.0 and -0.0, amax, amin, maximum, minimum and a clamp
+by a tensor may choose the other one, and so may the gradient of a softmax. NaN, or a float outside
+of an integer dtype, may become another integer than in eager. gelu of inf is inf; eager's vectors
+give NaN, its single numbers inf.
 AOTAutograd takes softshrink and hardshrink apart by itself: what eager refuses of them, and their
 slopes at NaN, are lost. A result that nobody reads isn't computed, so it can't raise an error.
 Source: torch/_inductor/compile_fx.py, torch/_dynamo/backends/common.py.

@@ -3,7 +3,8 @@
 A rule is C++ in which {self}, {other} ... stand for the arguments that the operator's schema names.
 Three tables say what the arguments are converted to first: RESULT (the dtype of the result), COMMON
 (the dtype that the operands promote to, for comparisons) and TRUTH (bool). float16 and bfloat16
-are computed as float, and each operator rounds its result, as eager does.
+are computed as float, and each operator of this table rounds its result, as eager does. Of what
+mini_compile_decompositions takes apart, most is widened first and rounds at its end alone.
 Source: torch/_inductor/codegen/cpp.py (CppOverrides), aten/src/ATen/native/cpu/*OpsKernel.cpp.
 """
 import string

@@ -6,7 +6,8 @@ finite numbers of a floating dtype, each has the results and gradients of the fu
 name in torch.nn.functional, up to rounding, and its main arguments.
 
 Left out: groups and padding in words of a convolution, probabilities as targets, logits of no
-classes, a bias of two dimensions, a loss of mixed dtypes. It needs torch.
+classes, a bias or a loss's weight of two dimensions, a loss of mixed dtypes, integers; and what
+torch takes only because a tensor has no elements. It needs torch.
 """
 from operator import index
 
@@ -19,6 +20,7 @@ from mini_layers_checks import (
     check_image,
     check_kinds,
     check_probability,
+    check_rows,
     check_shapes,
     check_statistics,
     check_steps,
@@ -49,7 +51,10 @@ def linear(x, weight, bias=None):
     """
     check_kinds(x, weight, bias)
     out = x @ weight.t()
-    return out if bias is None else out + bias.expand(len(weight))
+    if bias is None:
+        return out
+    check_rows(weight)
+    return out + bias.expand(len(weight))
 
 
 def embedding(ids, weight, padding_idx=None):
@@ -76,7 +81,7 @@ def dropout(x, p=0.5, training=True):
     seed gives the same zeros as torch on the CPU.
     """
     check_probability(p)
-    if not training or p == 0:
+    if not training or p == 0 or not x.numel():
         return x
     if p == 1:
         return x * 0                           # below, 1 - p would divide 0 by 0

@@ -10,7 +10,13 @@ import torch
 from torch import nn
 
 from mini_layers import dropout, largest, layer_norm, linear, wide
-from mini_layers_checks import check_kinds, check_mask, check_probability, check_shapes
+from mini_layers_checks import (
+    check_kinds,
+    check_mask,
+    check_probability,
+    check_rows,
+    check_shapes,
+)
 
 __all__ = [
     "KVCache",
@@ -60,14 +66,16 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout_p=0.0):
 
     mask (..., L, S), broadcast: bool, True where the key may be seen, or a number to add to the
     score. Divided by the root of D, a score of D independent products has variance 1 again. A
-    query that may see nothing gets zeros. TypeError, RuntimeError as the checks.
+    query that may see nothing gets zeros. TypeError, RuntimeError as the checks. Unlike torch, it
+    takes any mask that broadcasts, and refuses a dropout_p below 0 and a value for no key.
     Source: torch.nn.functional.scaled_dot_product_attention.
     """
     check_kinds(query, key, value)
+    check_rows(query, key, value)
     size = query.shape[-1]
     scores = wide(query) @ wide(key).mT / (math.sqrt(size) if size else -math.inf)
     if mask is not None:
-        check_mask(mask, scores)
+        check_mask(mask, scores, query.dtype)
         bool_mask = mask.dtype == torch.bool
         scores = scores.masked_fill(~mask, -math.inf) if bool_mask else scores + mask
     out = dropout(softmax_or_zero(scores), dropout_p) @ wide(value)

@@ -92,9 +92,19 @@ def check_targets(logits, target, weight, reduction, label_smoothing):
         raise ValueError(f"label_smoothing is at most 1, but got {label_smoothing}")
 
 
-def check_mask(mask, scores):
-    """TypeError for a mask of integers, which would be added; RuntimeError for one that would make
-    the scores more, such as a mask of 7 texts for 1."""
+def check_rows(*tensors):
+    """RuntimeError for less than two dimensions: a product would take them for a single row."""
+    for tensor in tensors:
+        if tensor.dim() < 2:
+            raise RuntimeError(f"shape {tuple(tensor.shape)}, but (..., rows, size) is wanted")
+
+
+def check_mask(mask, scores, dtype):
+    """TypeError for a mask of integers, which would be added; RuntimeError for floats of another
+    dtype than float32 or `dtype`, and for a mask that would make the scores more, such as one of 7
+    texts for 1."""
     if not (mask.dtype == torch.bool or mask.is_floating_point()):
         raise TypeError(f"a mask is bool or floating point, not {mask.dtype}")
+    if mask.dtype not in (torch.bool, torch.float32, dtype):
+        raise RuntimeError(f"a mask is bool, float32 or {dtype}, not {mask.dtype}")
     mask.expand(scores.shape)

@@ -73,7 +73,8 @@ class BatchNorm1d(Module):
 
     In training the statistics are those of the batch, and the running ones follow them by
     `momentum`; None weighs all batches alike. In evaluation the running ones are used, if there
-    are any. ValueError where a channel of a batch has one value.
+    are any. Where `track_running_stats` is switched off later, they stay as they are. ValueError
+    where a channel of a batch has one value.
     Source: torch/nn/modules/batchnorm.py:_BatchNorm.
     """
 
@@ -110,12 +111,14 @@ class BatchNorm1d(Module):
     def forward(self, x):
         if x.dim() not in (2, 3):
             raise ValueError(f"expected 2D or 3D input (got {x.dim()}D input)")
-        noted, momentum = self.training and self.num_batches_tracked is not None, self.momentum
-        if noted:
+        mean, var, momentum = self.running_mean, self.running_var, self.momentum
+        of_batch = self.training or mean is None
+        if self.training and not self.track_running_stats:      # perhaps only since it was made
+            mean = var = None
+        elif self.training and self.num_batches_tracked is not None:
             self.num_batches_tracked += 1
             momentum = 1 / self.num_batches_tracked.item() if momentum is None else momentum
-        return batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias,
-                          self.training or self.running_mean is None, momentum, self.eps)
+        return batch_norm(x, mean, var, self.weight, self.bias, of_batch, momentum, self.eps)
 
     def _load_own(self, state, prefix, metadata, report):
         count = self.num_batches_tracked

@@ -49,9 +49,11 @@ class Stateful:
     _version = 1    # a subclass raises it when its tables change; it is saved as metadata
 
     def __init_subclass__(cls, **named):
-        """TypeError for what a class of torch may define and nobody would call or read here."""
+        """TypeError for what a class of torch may define, or mix in, and nobody would call or read
+        here. Behind a module a mixin's isn't called in torch either."""
         super().__init_subclass__(**named)
-        if useless := UNUSED & vars(cls).keys():
+        before = cls.__mro__[:cls.__mro__.index(Stateful)]
+        if useless := UNUSED & set().union(*map(vars, before)):
             raise TypeError(f"{cls.__name__} defines {', '.join(sorted(useless))}, which "
                             "mini_module leaves out")
 

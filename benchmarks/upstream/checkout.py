@@ -12,7 +12,16 @@ DYNAMO = tuple(f"test/dynamo/test_{name}.py" for name in (
     "interop", "view", "decorators", "compile", "optimizers", "aot_autograd"))
 INDUCTOR = "test/inductor/test_torchinductor.py"
 OPINFO = "opinfo"  # no file: the samples are in the installed torch
-NEEDED = {"dynamo": "test/dynamo", "compile": INDUCTOR}
+NN = "test/test_nn.py"
+FILES = {  # of each part, by the path in the checkout
+    "dynamo": DYNAMO,
+    "compile": (INDUCTOR, OPINFO),
+    "module": (NN, "test/nn/test_module_hooks.py", "test/nn/test_load_state_dict.py"),
+    "layers": (NN, *(f"test/nn/test_{name}.py" for name in (
+        "dropout", "embedding", "convolution", "multihead_attention"))),
+    "index": ("test/test_indexing.py", "test/test_scatter_gather_ops.py")}
+PARTS = tuple(FILES)
+NEEDED = {part: files[0] for part, files in FILES.items()} | {"dynamo": "test/dynamo"}
 
 
 class NoCheckout(Exception):
@@ -25,12 +34,10 @@ class Checkout(NamedTuple):
 
     def files(self, only: str) -> list[str]:
         """What is run, by its path in the checkout."""
-        if only == "compile":
-            return [INDUCTOR, OPINFO]
-        return [name for name in DYNAMO if (self.root / name).is_file()]
+        return [name for name in FILES[only] if name == OPINFO or (self.root / name).is_file()]
 
 
-def find(path: str, wanted: tuple[str, ...] = ("dynamo", "compile")) -> Checkout:
+def find(path: str, wanted: tuple[str, ...] = PARTS) -> Checkout:
     """The checkout at a path. Raises NoCheckout."""
     root = Path(path).expanduser()
     if not path:

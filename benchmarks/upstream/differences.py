@@ -20,5 +20,38 @@ DYNAMO: tuple[Listed, ...] = (
     Listed("用 torch.jit.trace 检查编译过的函数", "have torch.jit.trace check a compiled function",
            "Names of generated code differ from run to run; the section and mini_dynamo say so.",
            ("ReproTests.test_jit_trace_errors",)),
+    Listed("记下一个对象的地址", "keep the address of an object",
+           "id() is another number in each process, and sometimes the same one in two alike.",
+           ("MiscTests.test_id_guarded_object",)),
 )
 COMPILE: tuple[Listed, ...] = ()
+MODULE: tuple[Listed, ...] = (
+    Listed("用到没有的功能，要到断言才看出来",
+           "need what is left out, and notice it by an assertion",
+           "Hooks on all modules, swap_tensors, call_super_init, repr (mini_module_handy lists "
+           "them); torch.__future__'s other ways to convert.",
+           ("TestModuleGlobalHooks.test_module_global_hooks_with_kwargs",
+            *(f"TestModuleHookNN.test_hook_{kind}_registration"
+              for kind in ("buffer", "parameter", "submodule")),
+            "TestStateDictHooks.test_register_state_dict_pre_hook_backward_compat",
+            *(f"TestLoadStateDict.test_load_state_dict_assign_meta_swap_True_keep_vars_{kept}"
+              for kept in (False, True)),
+            *(f"TestLoadStateDictSwap.test_swap_subclass_swap_True_assign_{assign}"
+              for assign in (False, True)),
+            "TestNN.test_module_super_init", "TestNN.test_overwrite_module_params_on_conversion",
+            "TestNN.test_repr", "TestNN.test_swap_module_params_poisons_acc_grad")),
+    Listed("交给 torch 的工具，由它放进 nn.Parameter",
+           "have a tool of torch put in an nn.Parameter",
+           "Our Parameter is another class, as the section says: theirs is a tensor here.",
+           ("TestNN.test_weight_norm", "TestNN.test_weight_norm_pickle")),
+    Listed("用旧的参数表重写 register_buffer", "override register_buffer with its old arguments",
+           "An assignment calls it with `persistent` here; torch has a rule for old subclasses.",
+           ("TestNN.test_buffer_bad_module_subclass",)),
+)
+LAYERS: tuple[Listed, ...] = ()
+INDEX: tuple[Listed, ...] = (
+    Listed("要求不带下标的写入报错", "want an error for a write without an index",
+           "index_put of no index at all into a tensor of no dimensions; here that is the tensor.",
+           ("TestIndexingCPU.test_index_put_accumulate_empty_cpu",)),
+)
+LISTED = {"dynamo": DYNAMO, "compile": COMPILE, "module": MODULE, "layers": LAYERS, "index": INDEX}

@@ -128,11 +128,13 @@ def card_html(card: dict, claims: Mapping[str, Claim]) -> str:
 
     `claims` has the false claims by their ids, as `book.pipeline.cards.claims.read` gives them.
     """
+    asks = f"{card['id']}-asks"  # who hears the page is told by it which card a button is of
     tags = f"{spans(*KINDS[card['kind']])} · {spans(*LEVELS[card['level']])}"
     asked = code(snippet(card)) if "code" in card else ""
     return (
-        f'<article class="card" id="{card["id"]}"><p class="card-tags">{tags}</p>'
-        f'<div class="card-question" role="heading" aria-level="3">{both(card["question"])}</div>'
+        f'<article class="card" id="{card["id"]}" aria-labelledby="{asks}">'
+        f'<p class="card-tags">{tags}</p><div class="card-question" id="{asks}" role="heading" '
+        f'aria-level="3">{both(card["question"])}</div>'
         f"{asked}<details><summary>{label('reveal')}</summary>{answer(card, claims)}</details>"
         "</article>"
     )

@@ -44,5 +44,6 @@ def links(docname: str) -> str:
     for variant, name in NAMES.items():
         target = address(docname, chapter, f"{section}.{variant}.ipynb")
         items.append(f'<a data-variant="{variant}" href="{target}" download>{name}</a>')
-    return (f'<p class="downloads" id="{HERE}"><span>{spans(*LABEL)}</span>{"".join(items)}'
+    return (f'<p class="downloads" id="{HERE}" role="group" aria-labelledby="{HERE}-name">'
+            f'<span id="{HERE}-name">{spans(*LABEL)}</span>{"".join(items)}'
             f"<span>{spans(*NEEDS, escape=False).format(address(docname, ARCHIVE))}</span></p>")

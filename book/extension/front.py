@@ -16,13 +16,16 @@ from book.extension.places import fill
 from book.extension.progress import hours, summary
 from book.extension.sections import LANGS, PLANNED, SHEET_TITLE, Section, link, sections, written
 from book.extension.slugs import slug
+from book.pipeline.content import planned
 from book.pipeline.content.chapters import Chapter, Machine, read
+from book.pipeline.content.planned import Planned
 from book.pipeline.ground.paths import OPENING, SHEET
 from book.pipeline.reading.minutes import Estimate
 
 PAGE = "book/index"
 SELF_TEST = ("五分钟自测", "five-minute self-test")
 SHEETS, SELF_TESTS = ("速查表", "Cheat sheets"), ("自测", "Self-tests")
+BEING_WRITTEN = ("编写中的章", "Chapters being written")
 SELF_TEST_ID = "a-five-minute-self-test"  # of the heading in a chapter's opening
 GLOSSARY = ("book/glossary", ("术语表", "Glossary"))
 MARK = ("<img class=\"front-mark\" src=\"../_static/mark.svg\" alt=\"\" width=\"32\" "
@@ -30,12 +33,14 @@ MARK = ("<img class=\"front-mark\" src=\"../_static/mark.svg\" alt=\"\" width=\"
 
 
 class Book(NamedTuple):
-    """What the front page shows: the chapters, their sections, all pages, where the files lie."""
+    """What the front page shows: the chapters, their sections, all pages, where the files lie, the
+    chapters that are planned."""
 
     chapters: list[Chapter]
     sections: dict[str, list[Section]]
     documents: list[str]
     root: Path
+    planned: list[Planned]
 
     def page(self, chapter: Chapter, name: str) -> str | None:
         """A page of a chapter, if it exists."""
@@ -44,7 +49,8 @@ class Book(NamedTuple):
 
 
 def book(root: Path, documents: list[str]) -> Book:
-    return Book(list(read(root).values()), sections(root, documents), documents, root)
+    return Book(list(read(root).values()), sections(root, documents), documents, root,
+                planned.read(root))
 
 
 # ---------------------------------------------------------------- the parts of the page
@@ -56,7 +62,8 @@ def ways_in(book: Book) -> str:
     if GLOSSARY[0] in book.documents:
         sheets.append(link(*GLOSSARY))
     lines = ((SELF_TESTS, tests), (SHEETS, sheets))
-    return "".join(f'<p class="ways-in"><b>{spans(*name)}</b><span>{"".join(links)}</span></p>'
+    return "".join(f'<p class="ways-in" role="group" aria-labelledby="{slug(name[1])}">'
+                   f'<b id="{slug(name[1])}">{spans(*name)}</b><span>{"".join(links)}</span></p>'
                    for name, links in lines if links)
 
 
@@ -86,16 +93,17 @@ def _room(chapter: Chapter, machine: Machine, book: Book) -> str:
             f"<span>{spans(*machine.job)}</span>{state}</span></{tag}>")
 
 
-def _number(chapter: Chapter) -> str:
+def _number(chapter: Chapter | Planned) -> str:
     return spans(f"第 {chapter.number} 章", f"Chapter {chapter.number}")
 
 
 def section_lists(book: Book) -> str:
-    """Per chapter with an opening or sections: what there is of it in one line, then these."""
+    """Per chapter with an opening or sections: what there is of it in one line, then these; at the
+    end those that are planned."""
     lists = [_chapter(one, book.sections.get(one.folder, []), book) for one in book.chapters
              if one.folder in book.sections or book.page(one, OPENING)]
     every = [section for ready in book.sections.values() for section in ready]
-    return f'{summary(written(every))}{"".join(lists)}'
+    return f'{summary(written(every))}{"".join(lists)}{_planned(book.planned)}'
 
 
 def _chapter(chapter: Chapter, ready: list[Section], book: Book) -> str:
@@ -108,10 +116,25 @@ def _chapter(chapter: Chapter, ready: list[Section], book: Book) -> str:
         about.append(link(sheet, SHEET_TITLE))
     rows = "".join(f"<li>{link(one.document, one.title)} {how_long(one)}</li>" for one in ready)
     items = rows and f"<ol>{rows}</ol>"
-    return (f'<section id="{slug(chapter.name[1])}" class="chapter-list" '
-            f'data-chapter="{chapter.number}">'
-            f"<h3><small>{chapter.number}</small> {name}</h3>"
-            f'<p>{"".join(f"<span>{part}</span>" for part in about)}</p>{items}</section>')
+    identity = slug(chapter.name[1])
+    return (f'<section id="{identity}" class="chapter-list" data-chapter="{chapter.number}">'
+            f'<h3 id="{identity}-name"><small>{chapter.number}</small> {name}</h3>'
+            f'<p role="group" aria-labelledby="{identity}-name">'
+            f'{"".join(f"<span>{part}</span>" for part in about)}</p>{items}</section>')
+
+
+def _planned(chapters: list[Planned]) -> str:
+    """The chapters without a page, each with an id: the search leads there (finish/entries.py)."""
+    rows = "".join(f'<li class="planned" id="{slug(one.name[1])}"><small>{_number(one)}</small> '
+                   f"{spans(*_announced(one), escape=False)}</li>" for one in chapters)
+    return rows and (f'<section class="chapter-list"><h3>{spans(*BEING_WRITTEN)}</h3>'
+                     f"<ul>{rows}</ul></section>")
+
+
+def _announced(chapter: Planned) -> list[str]:
+    """Its name and what it will be about, as HTML, in both languages."""
+    return [f"<b>{html.escape(name)}</b>{colon}{html.escape(about)}" for name, colon, about in
+            zip(chapter.name, ("：", ": "), chapter.about, strict=True)]
 
 
 def size(ready: list[Section]) -> tuple[str, str]:

@@ -5,6 +5,7 @@ the chapter's number, and of scripts and styles only the book's own.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ CHEVRON = ('<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">'
 DRAFT_MARK = f' <small class="draft-mark">{spans(*PLANNED)}</small>'
 DRILL = "book/drill"
 BELOW_TITLE = re.compile(r"^<ul>\s*<li><a[^>]*>.*?</a>(?P<list>.*)</li>\s*</ul>\s*$", re.S)
+FOLD = re.compile(r'<details class="fold[^>]*>\s*<summary>(?P<name>.*?)</summary>', re.S)
 LINK_CLASS = re.compile(r'\s*class="reference internal"')
 
 
@@ -55,8 +57,24 @@ def kicker(document: str, sections: list[str]) -> tuple[str, str] | None:
 
 
 def calm(body: str) -> str:
-    """A link at a heading is for the mouse: Tab goes on to what is written."""
-    return body.replace('<a class="headerlink"', '<a tabindex="-1" class="headerlink"')
+    """A link at a heading is for the mouse: Tab goes on to what is written, and who hears the page
+    is not told of a dozen links named #."""
+    hidden = '<a tabindex="-1" aria-hidden="true" class="headerlink"'
+    return body.replace('<a class="headerlink"', hidden)
+
+
+def numbered(body: str) -> str:
+    """Folds of one name, of which a page has many, with numbers for who hears them."""
+    names = Counter(match["name"] for match in FOLD.finditer(body))
+    seen: Counter[str] = Counter()
+
+    def number(match: re.Match[str]) -> str:
+        name = match["name"]
+        seen[name] += 1
+        return match[0] if names[name] == 1 else match[0].replace(
+            "</summary>", f'<span class="visually-hidden"> {seen[name]}</span></summary>')
+
+    return FOLD.sub(number, body)
 
 
 def on_this_page(toc: str) -> str:
@@ -137,7 +155,7 @@ def give_parts(app, pagename: str, templatename: str, context: dict[str, Any], d
         "chapter": chapter_number(pagename), "contents": Markup(book.html(pagename)),
         "kicker": kicker(pagename, book.below(opening) if opening else []),
         "machine": Markup(drawing(Path(app.srcdir), found[0]) if found else ""),
-        "body": Markup(calm(context.get("body", ""))),
+        "body": Markup(numbered(calm(context.get("body", "")))),
         "on_this_page": Markup(on_this_page(context.get("toc", ""))),
     }
 

@@ -9,9 +9,11 @@ from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
 from book.extension.bilingual import element, inline, raw, spans
+from book.extension.slugs import SEPARATOR
 from book.pipeline.ground import digests
 
 TEXTS = {
+    "name": ("预测 {}", "Prediction {}"),
     "legend": ("先预测，再看运行结果", "Predict, then see the output"),
     "hint": ("点一个选项，就算“有些把握”；很有把握，或者只是猜的，就点它旁边的字。",
              "Tap an option if you think so; if you are sure, or only guessing, tap the word "
@@ -64,8 +66,15 @@ class FoldPredictions(SphinxTransform):
                        class_="predict-output", tabindex="-1")
         asked = element("predict-cell", raw(form(options, right, number)), fold,
                         raw(feedback(options, right)),
-                        data_cell=identity, data_edition=digests.of_value(options)[:12])
+                        data_cell=identity, data_edition=digests.of_value(options)[:12],
+                        role="group", **named(number + 1))
         cell.insert(position, asked)
+
+
+def named(number: int) -> dict[str, str]:
+    """The name of a prediction for who hears the page, on which each has the same buttons."""
+    name = SEPARATOR.join(text.format(number) for text in TEXTS["name"])
+    return {"aria_label": name, "data_names": name}
 
 
 def options_of(cell: nodes.container) -> list[dict]:

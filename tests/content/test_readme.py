@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from book.pipeline import environment
+from book.pipeline.content import publication
 from book.pipeline.ground.paths import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -55,6 +56,12 @@ def test_the_table_names_what_each_command_installs_as_the_makefile_sets_it_up(l
     installs_torch = ["torch" in (ROOT / environment.WANTED[name]).read_text().splitlines()
                       for name in ("site", "lab")]
     assert installs_torch == [False, True]
+
+
+@pytest.mark.parametrize("without", ["仓库还没有公开的地址", "no public address yet"])
+def test_a_newcomer_is_told_where_the_code_comes_from_until_there_is_an_address(without):
+    assert (without in README) == (not publication.REPOSITORY)
+    assert publication.REPOSITORY in README
 
 
 def test_what_the_picture_is_made_with_exists():

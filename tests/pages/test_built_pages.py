@@ -38,7 +38,7 @@ def section_with(site, pattern):
 
 
 RECALL = r'(<section id="recall">)'
-CARD = r'(<article class="card" id="[^"]*">.*?</article>)'
+CARD = r'(<article class="card" id="[^"]*"[^>]*>.*?</article>)'
 OPTION = r'(<span class="predict-choice"><span>)'
 FEEDBACK = r'(<p class="predict-feedback \w+" data-option="0" hidden>)<span class="lang-zh"'
 FOLD = r'(<div class="explanation">)'

@@ -47,6 +47,14 @@ def test_no_query_waits_once_the_index_is_there(judged):
     assert judged["median_ms"] <= 10 * SLOW  # how fast it is, `make bench ONLY=search` says
 
 
+def test_a_chapter_that_is_being_written_is_the_first_answer_to_what_it_will_be_about(asked):
+    planned = [one for one in asked["tuned"] if one["class"] == "planned"]
+    assert len(planned) >= 8
+    said = ask([one["query"] for one in planned])["answers"]
+    assert {one["query"]: answer["found"][0] for one, answer in zip(planned, said, strict=True)
+            } == {one["query"]: one["find"][0] for one in planned}
+
+
 def test_pages_that_only_have_the_words_are_not_on_top(asked):
     assert len(asked["avoid"]) >= 12
     said = ask([one["query"] for one in asked["avoid"]])["answers"]

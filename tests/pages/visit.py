@@ -5,7 +5,8 @@
     all committed, all opened
     390, 320 px, zh, en, both      nothing is wider than the phone or cut, tables scroll
     axe at 390 px, both            all rules but the contrast of text; targets are large enough
-    1280 px, zh, en, both          nothing of the other language; titles
+    1280 px, zh, en, both          nothing of the other language; titles; in English the names
+                                   of controls
     dark, light                    each pair of ink and ground judged once
 
 What scripts and styles do is tested on the specimen; here a failure names all that is wrong.
@@ -22,7 +23,7 @@ from book.pipeline.ground.paths import OPENING, SHEET, place
 from book.pipeline.pages.built import Finding
 from oracles.web import axe
 from oracles.web.serving import wire_body
-from tests.helpers import contrast
+from tests.helpers import contrast, namesakes
 from tests.helpers.browser import WIDGETS
 from tests.helpers.languages import CHINESE
 
@@ -182,6 +183,7 @@ class Visit:
             yield from self.told(state, "shows what stands between languages", between)
         if mode == "en":
             yield from self.chinese(state)
+            yield from (self.line(state, words) for words in namesakes.of(self.tab.cdp))
 
     def titled(self, state, mode, title):
         has = bool(CHINESE.search(title)), title.count(BOOK)

@@ -321,6 +321,28 @@ def test_a_page_that_is_being_written_answers_that_it_is(page_of):
     expect(found).to_have_attribute("href", re.compile(r"unwritten\.html"))
 
 
+@pytest.mark.parametrize(("lang", "query", "kind", "title"), [
+    ("zh", "多卡", "编写中", "分布式训练：多卡、集合通信"),
+    ("en", "GPUs", "Being written", "Distributed training: several GPUs, collectives")])
+def test_a_chapter_that_has_no_page_yet_answers_by_what_it_will_be_about(
+        page_of, lang, query, kind, title):
+    page = page_of("front", lang=lang)
+    found = search(page, query).first
+    expect(found.locator(".search-kind")).to_have_text(re.compile(kind))
+    expect(found.locator(".search-title")).to_contain_text(title)
+    found.click()
+    page.wait_for_url(re.compile("index.html.*#distributed-training"))
+    expect(page.locator("#distributed-training")).to_be_in_viewport()
+    assert title in page.locator("#distributed-training").inner_text()
+
+
+@pytest.mark.parametrize("lang", ["zh", "en"])
+def test_a_chinese_word_is_found_as_a_latin_keyboard_spells_it(page_of, lang):
+    page = page_of("front", lang=lang)
+    title = {"zh": "为什么切片不复制", "en": "Why does a slice not copy"}[lang]
+    expect(search(page, "qiepian").filter(has_text=title).first).to_be_visible()
+
+
 @pytest.mark.parametrize(("lang", "query"), [
     ("zh", "忘了 slice"), ("en", "I forgot qwertyuiop slice copy")])
 def test_where_no_place_has_all_words_those_with_most_of_them_are_found(page_of, lang, query):

@@ -7,6 +7,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from book.extension import front
+from book.pipeline.content import planned
 from tests.helpers.card_examples import write_chapter
 
 LINES = {"05-compile": "step = torch.compile(step)", "04-data": "for x, y in loader:",
@@ -191,6 +192,49 @@ def test_an_opening_without_sections_is_listed_as_being_written(tmp_path):
     assert targets(lists.h3) == ["../chapters/06-memory/index.html"]
     assert "being written" in english(lists.p)
     assert lists.ol is None
+
+
+# ---- what is planned -----------------------------------------------------------------------------
+
+PLAN = """10:
+  name: {zh: 排错, en: Finding out}
+  about: {zh: 性能, en: profiles}
+8:
+  name: {zh: 分布式训练, en: Distributed training}
+  about: {zh: 多卡, en: "several GPUs"}
+"""
+
+
+def plan(root, text=PLAN):
+    (root / "book").mkdir()
+    (root / "book/planned.yaml").write_text(text, "utf-8")
+
+
+def test_chapters_without_a_folder_stand_last_each_with_its_number_and_an_id(tmp_path):
+    plan(tmp_path)
+    write_chapter(tmp_path, "01-tensors")
+    page = Page(tmp_path, section(tmp_path, "01-tensors", "a", "甲 · A"))
+    *_, last = html(front.section_lists(page.book)).select(".chapter-list")
+    assert english(last.h3) == "Chapters being written"
+    assert {item["id"]: english(item) for item in last.select("li")} == {
+        "distributed-training": "Chapter 8 Distributed training: several GPUs",
+        "finding-out": "Chapter 10 Finding out: profiles"}
+
+
+def test_a_chapter_that_has_got_a_folder_is_planned_no_more(tmp_path):
+    plan(tmp_path)
+    write_chapter(tmp_path, "08-distributed")
+    assert [one.number for one in planned.read(tmp_path)] == [10]
+    write_chapter(tmp_path, "10-finding-out")
+    assert "being written" not in front.section_lists(Page(tmp_path).book)
+
+
+@pytest.mark.parametrize("text", ["8: distributed", "8: {name: {zh: 分布式, en: x}}",
+                                  "8: {name: {zh: 分布式}, about: {zh: 多卡, en: y}}"])
+def test_a_planned_chapter_without_its_words_is_told_in_one_line(tmp_path, text):
+    plan(tmp_path, text)
+    with pytest.raises(ValueError, match=r"^book/planned.yaml: chapter 8: write name: [^\n]*$"):
+        planned.read(tmp_path)
 
 
 # ---- the ways in -------------------------------------------------------------------------------

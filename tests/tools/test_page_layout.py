@@ -11,6 +11,7 @@ from bs4 import BeautifulSoup
 from sphinx.transforms import SphinxTransform
 
 from book import extension
+from book.extension import layout
 from book.pipeline.ground.paths import ROOT
 
 CONF = f"""
@@ -135,6 +136,18 @@ def test_the_list_of_a_page_has_its_headings_below_the_title(site):
 
 
 @pytest.mark.slow
+def test_folds_of_one_name_are_numbered_for_who_hears_the_page_and_a_single_one_is_not():
+    fold = '<details class="fold{}">\n<summary>{}</summary>'
+    body = "".join((fold.format("", "See"), fold.format(" set-up", "Prepare"),
+                    fold.format(" proof", "See"), "<details><summary>See</summary>"))
+    number = '<span class="visually-hidden"> {}</span></summary>'
+    assert layout.numbered(body) == "".join((
+        fold.format("", "See").replace("</summary>", number.format(1)),
+        fold.format(" set-up", "Prepare"),
+        fold.format(" proof", "See").replace("</summary>", number.format(2)),
+        "<details><summary>See</summary>"))
+
+
 def test_a_table_stands_in_a_box_that_scrolls_and_tab_reaches(site):
     boxes = soup(site, TWO).select(".wide-table[tabindex='0'] > table")
     assert len(boxes) == 1

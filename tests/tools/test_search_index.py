@@ -1,10 +1,11 @@
 """Finished pages become entries, entries an index whose files bear their digests."""
 
 import json
+import re
 
 import pytest
 
-from book.pipeline.finish import search
+from book.pipeline.finish import pinyin, search
 from book.pipeline.finish.entries import entries, texts
 from book.pipeline.ground import digests
 
@@ -114,6 +115,19 @@ def test_lists_of_other_pages_are_neither_entries_nor_text():
       </section></section></article>"""
     assert [(one.title["en"], one.text["en"]) for one in entries("book/index", page)] == [
         ("The book", "Five machines."), ("Sections", "25 minutes each.")]
+
+
+def test_a_chapter_without_a_page_is_found_by_its_name_and_by_what_it_will_be_about():
+    page = """<article><section id="book"><h1>The book</h1><section id="sections"><h2>Sections</h2>
+      <section class="chapter-list"><h3>To come</h3><ul><li class="planned" id="far">
+      <small><span lang="en">Chapter 8</span></small>
+      <span lang="zh-Hans"><b>分布式</b>：多卡</span>
+      <span class="lang-sep"> · </span><span lang="en"><b>Distributed</b>: GPUs</span></li></ul>
+      </section></section></section></article>"""
+    *_, one = entries("book/index", page)
+    assert (one.anchor, one.kind, one.depth) == ("far", "planned", 2)
+    assert one.title == {"zh": "分布式：多卡", "en": "Distributed: GPUs"}
+    assert not any(one.text.values())
 
 
 def test_a_page_without_an_article_has_no_entry():
@@ -233,6 +247,23 @@ def test_of_a_page_that_is_being_written_the_title_alone_is_found():
     [one] = entries("chapters/01-x/hooks", draft)
     assert (one.kind, one.title) == ("planned", {"zh": "钩子", "en": "Hooks"})
     assert not any(one.text.values())
+
+
+def test_a_character_stands_with_each_of_its_sounds_or_with_that_of_a_word_that_is_known():
+    sounds = dict(re.findall("([a-z]+)([^ ]+)", pinyin.table(["步长与重算", "权重的权 reload 重"])))
+    assert {sound for sound, characters in sounds.items() if "长" in characters} == {
+        "chang", "zhang"}
+    assert sounds["chong"] == "重"
+    assert sounds["quan"] == "权"
+    assert pinyin.table(["重新编译"]) == "bian编 chong重 xin新 yi译"
+    assert "lv" in pinyin.table(["绿色"])
+    assert pinyin.table(["度", "slice"]) == ""
+
+
+def test_the_first_file_has_the_sounds_of_headings_and_terms(site):
+    search.write(site)
+    assert content(site, names_of(site)["first"])["sounds"] == (
+        "bie别 de的 di的 gou钩 he何 hui回 shi时 yi忆 zi子")
 
 
 def test_what_a_signal_is_called_in_words_is_known():

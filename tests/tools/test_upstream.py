@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.upstream import checkout, isolated, table
-from benchmarks.upstream.checkout import INDUCTOR, NoCheckout
-from benchmarks.upstream.differences import COMPILE, DYNAMO, Listed
-from book.pipeline.ground.paths import ROOT
+from benchmarks.upstream import checkout, differences, isolated, table
+from benchmarks.upstream.checkout import INDUCTOR, NN, NoCheckout
+from benchmarks.upstream.differences import Listed
+from book.pipeline.ground.paths import RESULTS, ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.remember("benchmarks/upstream/*.py", "code/mini_*.py")]
 
@@ -182,6 +182,137 @@ class GPUTests(unittest.TestCase):
         raise NotImplementedError
 '''
 
+# `OTHERS` tells mini_module's Module from torch's, so that a test can pass with torch's alone.
+MODULE_TESTS = '''
+import time, unittest
+import torch
+import torch.nn as nn
+from torch.nn import Parameter
+from torch.testing._internal.common_nn import _create_basic_net
+
+def load_tests(loader, tests, pattern):
+    raise ValueError("it is imported by another program")
+
+OTHERS = nn.Module.__module__ != "torch.nn.modules.module"
+
+class Small(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(2, 3)
+        self.scale = Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return self.linear(x) * self.scale
+
+class TestNN(unittest.TestCase):
+    def test_agrees(self):
+        net = nn.Sequential(Small(), nn.ReLU())
+        self.assertEqual(net(torch.ones(2)).shape, (3,))
+        self.assertEqual([*net.state_dict()], ["0.scale", "0.linear.weight", "0.linear.bias"])
+
+    def test_agrees_on_a_network_of_torchs_tests(self):
+        self.assertIsInstance(_create_basic_net()[2], nn.Module)
+
+    def test_differs(self):
+        Small()
+        self.assertFalse(OTHERS)
+
+    def test_hangs(self):
+        Small()
+        time.sleep(1000 * OTHERS)
+
+    def test_needs_a_class(self):
+        Small().add_module("memory", nn.LSTM(1, 1))
+
+    def test_needs_a_method(self):
+        Small().compile()
+
+    def test_needs_an_argument(self):
+        Small()
+        nn.Linear(2, 3, device="cpu")
+
+    def test_needs_a_call_of_what_a_class_defines(self):
+        Small()
+        class Extra(nn.Module):
+            def get_extra_state(self):
+                return 1
+
+    def test_torch_fails(self):
+        Small()
+        self.fail("always")
+
+    def test_not_met(self):
+        nn.LSTM(1, 1)
+
+    @unittest.skip("no GPU")
+    def test_skipped(self):
+        pass
+'''
+LAYERS_TESTS = '''
+import unittest
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+class TestDropoutNN(unittest.TestCase):
+    def test_agrees(self):
+        x = torch.rand(4, 2)
+        layer, tall = nn.Linear(2, 3), torch.rand(1, 1, 5, 5)
+        torch.testing.assert_close(layer(x), x @ layer.weight.T + layer.bias)
+        torch.testing.assert_close(F.conv2d(tall, torch.ones(1, 1, 5, 5)).sum(), tall.sum())
+        F.cross_entropy(layer(x), torch.tensor([0, 1, 2, 0])).backward()
+        self.assertIsNotNone(layer.bias.grad)
+
+    def test_differs_in_the_type_of_an_error(self):
+        with self.assertRaises(RuntimeError):
+            F.layer_norm(torch.ones(2, 3), (2,))
+
+    def test_needs_an_argument(self):
+        F.conv2d(torch.ones(1, 2, 3, 3), torch.ones(2, 1, 3, 3), groups=2)
+
+    def test_needs_probabilities(self):
+        F.cross_entropy(torch.ones(2, 3), torch.ones(2, 3))
+
+    def test_needs_another_tensor(self):
+        F.softmax(torch.ones(2, device="meta"), dim=0)
+
+    def test_not_met(self):
+        torch.ones(3).sin()
+'''
+INDEX_TESTS = '''
+import unittest
+import numpy as np
+import torch
+
+class TestIndexing(unittest.TestCase):
+    def test_agrees(self):
+        x = torch.arange(6).reshape(2, 3)
+        self.assertEqual(x[1, [0, 2]].tolist(), [3, 5])
+        x[0] = 7
+        self.assertEqual(x.gather(1, torch.tensor([[2], [0]])).tolist(), [[7], [3]])
+        x.index_put_((torch.tensor([0, 0]),), torch.tensor(1), accumulate=True)
+        self.assertEqual(x.tolist(), [[9, 9, 9], [3, 4, 5]])
+
+    def test_agrees_though_an_error_has_other_words(self):
+        with self.assertRaisesRegex(IndexError, "too many indices for tensor of dimension 1"):
+            torch.ones(3)[0, 0]
+
+    def test_differs(self):
+        try:
+            torch.ones(3)[0, 0]
+        except IndexError as error:
+            self.assertIn("for tensor of dimension 1", str(error))
+
+    def test_needs_numpy(self):
+        torch.ones(3)[np.array([0])]
+
+    def test_needs_cells_of_its_own(self):
+        torch.ones(1).expand(3)[torch.tensor([0])] = 2
+
+    def test_not_met(self):
+        repr(torch.arange(3))
+'''
+
 
 def plant(folder, name, text):
     file = folder / name
@@ -198,13 +329,16 @@ def planted(tmp_path_factory):
     plant(folder, "test/dynamo/utils.py", "def install_guard_manager_testing_hook(hook):\n"
                                           "    raise ValueError('it hooks into guards')\n")
     plant(folder, INDUCTOR, INDUCTOR_TESTS)
+    plant(folder, NN, MODULE_TESTS)
+    plant(folder, "test/nn/test_dropout.py", LAYERS_TESTS)
+    plant(folder, "test/test_indexing.py", INDEX_TESTS)
     return folder
 
 
-def work(folder, name, lines, seconds=15):
+def work(folder, part, name, lines, seconds=15):
     """The results of the worker on one file of tests, by the name of the test."""
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.upstream.worker", str(folder), name, str(lines)],
+        [sys.executable, "-m", "benchmarks.upstream.worker", str(folder), part, name, str(lines)],
         cwd=ROOT, env={**os.environ, "UPSTREAM_SECONDS": str(seconds)}, check=False,
         capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr + lines.read_text("utf-8")
@@ -214,12 +348,13 @@ def work(folder, name, lines, seconds=15):
 
 @pytest.fixture(scope="module")
 def of_dynamo(planted, tmp_path_factory):
-    return work(planted, "test/dynamo/test_misc.py", tmp_path_factory.mktemp("d") / "lines", 6)
+    lines = tmp_path_factory.mktemp("d") / "lines"
+    return work(planted, "dynamo", "test/dynamo/test_misc.py", lines, 6)
 
 
 @pytest.fixture(scope="module")
 def of_inductor(planted, tmp_path_factory):
-    return work(planted, INDUCTOR, tmp_path_factory.mktemp("i") / "lines", 40)
+    return work(planted, "compile", INDUCTOR, tmp_path_factory.mktemp("i") / "lines", 40)
 
 
 # ---- tests of Dynamo -----------------------------------------------------------------------------
@@ -260,10 +395,40 @@ def test_each_case_of_inductor_is_counted_as_what_it_is_forward_and_backward(of_
     assert "hung" in of_inductor["hangs"]["cases"][0][2]
 
 
+# ---- tests with mini_module, mini_layers or mini_index in torch's place --------------------------
+
+@pytest.mark.parametrize(("part", "name", "wanted"), [
+    ("module", NN, {
+        "agrees": "same 4", "agrees_on_a_network_of_torchs_tests": "same 4",
+        "differs": "different 2", "hangs": "different 0", "needs_a_class": "left out 2",
+        "needs_a_method": "left out 2", "needs_an_argument": "left out 2",
+        "needs_a_call_of_what_a_class_defines": "left out 2", "torch_fails": "torch fails 2",
+        "not_met": "not met 0", "skipped": "skipped 0"}),
+    ("layers", "test/nn/test_dropout.py", {
+        "agrees": "same 4", "differs_in_the_type_of_an_error": "different 1",
+        "needs_an_argument": "left out 1", "needs_probabilities": "left out 1",
+        "needs_another_tensor": "left out 1", "not_met": "not met 0"}),
+    ("index", "test/test_indexing.py", {
+        "agrees": "same 4", "agrees_though_an_error_has_other_words": "same 1",
+        "differs": "different 1", "needs_numpy": "left out 1",
+        "needs_cells_of_its_own": "left out 1", "not_met": "not met 0"})])
+def test_each_test_says_what_became_of_it_and_how_often_it_came_to_the_companion(
+        planted, tmp_path, part, name, wanted):
+    found = work(planted, part, name, tmp_path / "lines")
+    assert {test: f"{row['outcome']} {row['calls']}" for test, row in found.items()} == wanted
+    whys = {test: row["why"] for test, row in found.items()}
+    assert [whys[test] for test in whys if "needs" in test and whys[test]] == {
+        "module": ["get_extra_state", "nn.LSTM", "compile", "device"],
+        "layers": ["groups of conv2d", "another kind of tensor", "probabilities as targets"],
+        "index": ["a destination whose elements share cells", "NumPy in a key"]}[part]
+    assert "hung" in whys.get("hangs", "hung")
+
+
 # ---- counts and lists ----------------------------------------------------------------------------
 
-ROWS = [{"test": f"T.{n}", "outcome": outcome, "why": outcome, "graphs": 1} for n, outcome in
-        enumerate(["same", "same", "different", "different", "torch fails", "no call"])]
+ROWS = [{"test": f"T.{n}", "outcome": outcome, "why": outcome, "graphs": 1, "calls": 2}
+        for n, outcome in enumerate(["same", "same", "different", "different", "torch fails",
+                                     "no call"])]
 CASES = [{"test": "O.a", "cases": [["forward", "same", "", 1], ["gradient", "different", "x", 1]]},
          {"test": "O.b", "cases": [["forward", "eager refuses", "no", 0]]}]
 
@@ -273,12 +438,17 @@ def numbers(counted, name, key):
 
 
 def test_tests_that_tell_nothing_stand_apart(monkeypatch):
-    monkeypatch.setattr(table, "DYNAMO", (Listed("框架", "read a frame", "why", ("T.2",)),))
-    counted = table.of_dynamo(ROWS, "9.8.7")
+    listed = (Listed("框架", "read a frame", "why", ("T.2",)),)
+    monkeypatch.setattr(differences, "LISTED", {"dynamo": listed, "index": listed})
+    counted = table.of_part("dynamo", ROWS, "9.8.7")
     assert numbers(counted, "tests", "tests") == {
         "do what they do in plain Python": 2, "read a frame": 1, "differ, for no listed reason": 1}
     assert sum(numbers(counted, "apart", "tests").values()) == 2
     assert "9.8.7" in counted["tables"]["tests"]["en"]
+    counted = table.of_part("index", [*ROWS, ROWS[0] | {"outcome": "left out"}], "9.8.7")
+    assert numbers(counted, "tests", "calls") == {
+        "pass": 4, "need what the companion leaves out": 2, "read a frame": 2,
+        "differ, for no listed reason": 2}
 
 
 def test_forward_and_backward_are_counted_each():
@@ -297,10 +467,24 @@ def test_a_difference_that_is_not_listed_is_told_and_a_listed_one_that_agrees_to
 
 
 def test_no_test_is_listed_twice():
-    for listed in (DYNAMO, COMPILE):
+    for listed in differences.LISTED.values():
         names = [test for one in listed for test in one.tests]
         assert len(set(names)) == len(names)
         assert all(one.reason for one in listed)
+
+
+RECORDED = sorted(RESULTS.glob("upstream-*.json"))
+
+
+@pytest.mark.parametrize("file", RECORDED, ids=lambda file: file.stem)
+def test_what_differs_in_a_record_is_listed_and_most_of_the_tests_pass_as_the_sections_say(file):
+    result = json.loads(file.read_text("utf-8"))
+    listed = differences.LISTED[file.stem.partition("-")[2]]
+    assert table.unlisted([{**row, "outcome": "different", "why": row["how"]}
+                           for row in result["failures"]], listed) == []
+    good, *others = next(iter(result["tables"].values()))["rows"]
+    first = result["columns"][0]["key"]
+    assert good[first] > sum(row[first] for row in others)
 
 
 # ---- the checkout --------------------------------------------------------------------------------
@@ -343,6 +527,14 @@ def test_a_file_that_cannot_be_imported_is_named(tmp_path):
     assert done.stdout.splitlines()[-1] == ("NOT RUN test/dynamo/test_misc.py: "
                                             "ModuleNotFoundError: No module named "
                                             "'no_such_package'")
+
+
+def test_a_run_that_was_stopped_goes_on(planted, tmp_path):
+    lines = tmp_path / "lines"
+    lines.write_text(json.dumps({"test": "CpuTests.test_hangs", "cases": []}) + "\n")
+    found = work(planted, "compile", INDUCTOR, lines, 40)
+    assert sum("test_hangs" in line for line in lines.read_text().splitlines()) == 1
+    assert {"agrees", "hangs"} <= found.keys()
 
 
 # ---- a process of its own ------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 An entry is a heading with what stands below it, up to the next heading: texts of both languages,
 identifiers of its code, lines of its outputs that name an error. Nothing here knows a template:
 a section is `section[id]` with a heading, a card `article.card[id]`, a term `dfn[id]`, `dt[id]` or
-the `dt` of a `div[id]`.
+the `dt` of a `div[id]`, a chapter without a page `li.planned[id]`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ LANGS = {"zh": "zh", "zh-Hans": "zh", "en": "en"}
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 DRAFT = ".draft-note"
 HIDDEN = "meta[name=robots][content~=noindex]"
+PLANNED = "li.planned[id]"  # its number, in `small`, is left out: who types "chapter 3" means 3
 # What is no text of the section: controls, options that a reader is to doubt, labels, pictures,
 # and the front page's lists of what other pages hold.
 TERM = "dfn[id], dt[id], div[id] > dt"
@@ -43,7 +44,7 @@ class Entry:
 
     page: str
     anchor: str
-    kind: str  # section, card, term, or planned: a page that is being written
+    kind: str  # section, card, term, or planned: a page or a chapter that is being written
     depth: int  # 1 for the title of a page
     title: dict[str, str]
     text: dict[str, str] = field(default_factory=dict)
@@ -58,13 +59,14 @@ def entries(name: str, html: str) -> list[Entry]:
     article = tree.css_first("main article, article")
     if article is None or (tree.css_first(HIDDEN) and not article.css_first(DRAFT)):
         return []
+    planned = [_planned(name, item) for item in article.css(PLANNED)]
     for node in article.css(SKIPPED):
         node.decompose()
     if article.css_first(DRAFT):
         title = texts(article.css_first("h1"))
         return [Entry(name, "", "planned", 1, title, {"zh": "", "en": ""})]
     first = article.css_first("section[id]")
-    return list(_section(name, first, 1)) if first is not None else []
+    return [*_section(name, first, 1), *planned] if first is not None else []
 
 
 def _section(page: str, node: LexborNode, depth: int) -> Iterator[Entry]:
@@ -84,6 +86,13 @@ def _section(page: str, node: LexborNode, depth: int) -> Iterator[Entry]:
         heading.decompose()
         yield filled(Entry(page, anchor, "section", depth, title), node)
     yield from found
+
+
+def _planned(page: str, item: LexborNode) -> Entry:
+    """A chapter without a page: what it will be about is part of its title; it has no text."""
+    for part in item.css("small, .lang-sep"):
+        part.decompose()
+    return Entry(page, item.attributes["id"], "planned", 2, texts(item), {"zh": "", "en": ""})
 
 
 def _card(page: str, card: LexborNode) -> Iterator[Entry]:

@@ -2,7 +2,7 @@
 
     names.json      {box, first, chapters: {folder: {both, zh, en}}, texts: {zh: [name], en}}
     box.….js        what searches
-    first.….json    the headings and terms of the whole book, which answer at once
+    first.….json    the headings and terms of the whole book, which answer at once; how they sound
     FOLDER-….json   of a chapter: its cards and code, for both; of each language its texts
     text-….json     the texts of a page's entries, from which a result's line of context is cut
 
@@ -23,6 +23,7 @@ from pathlib import Path
 
 import yaml
 
+from book.pipeline.finish import pinyin
 from book.pipeline.finish.entries import Entry, entries
 from book.pipeline.finish.manners import NOT_FOUND
 from book.pipeline.ground import digests
@@ -73,7 +74,10 @@ def write_chapter(folder: Path, chapter: str, parts: dict[str, dict]) -> dict[st
 
 def index(found: Iterable[Entry], terms: list[list[str]]) -> dict[str, dict]:
     """The contents of the index's files; the module that makes the tokens is the page's too."""
-    given = json.dumps({"entries": [asdict(entry) for entry in found], "terms": terms})
+    found = list(found)
+    sounds = pinyin.table(entry.title["zh"] for entry in found if entry.kind != "card")
+    given = json.dumps({"entries": [asdict(entry) for entry in found], "terms": terms,
+                        "sounds": sounds})
     command = [NODE, "--max-semi-space-size=64", MAKE]  # a third of the time went to the collector
     done = subprocess.run(command, input=given, capture_output=True, encoding="utf-8", check=False)
     if done.returncode:

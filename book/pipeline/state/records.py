@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -117,10 +118,17 @@ def no_gpu() -> str:
     return "" if shutil.which("nvidia-smi") else "a GPU"
 
 
-def upstream(companion: str) -> Measured:
-    """What runs PyTorch's own tests and compares, and the companion; not what counts and prints."""
-    own = {"mini_dynamo": ("dynamo", "recorder", "stand_ins", "values"),
-           "mini_compile": ("cases", "inductor", "opinfo")}[companion]
+UPSTREAM = {  # make upstream ONLY=: what runs PyTorch's own tests and compares; the companion
+    "dynamo": (("dynamo", "recorder", "stand_ins", "values"), "mini_dynamo"),
+    "compile": (("cases", "inductor", "opinfo"), "mini_compile"),
+    "module": (("adapters", "dynamo", "replaced"), "mini_module_layers"),
+    "layers": (("adapters", "dynamo", "replaced"), "mini_layers_attention"),
+    "index": (("adapters", "dynamo", "replaced"), "mini_index")}
+
+
+def upstream(part: str) -> Measured:
+    """What a part of `make upstream` measures; not what counts and prints."""
+    own, companion = UPSTREAM[part]
     scripts = [ROOT / "benchmarks" / "upstream" / f"{name}.py"
                for name in ("checkout", "isolated", "loading", *own)]
     files = [*scripts, *sorted(depends.files([f"import {companion}"]))]
@@ -160,11 +168,8 @@ OTHERS = {  # written by commands of their own
     "suite": Record("make test FRESH=1 RECORD=1", whole_suite),
     "torch-versions": Record("make test-torch TORCH=… RECORD=1", lambda: whole_book(ROOT)),
     "cuda": Record("make test-cuda RECORD=1", lambda: whole_book(ROOT), no_gpu),
-    "upstream-dynamo": Record("make upstream CHECKOUT=… ONLY=dynamo RECORD=1",
-                              lambda: upstream("mini_dynamo"), no_checkout),
-    "upstream-compile": Record("make upstream CHECKOUT=… ONLY=compile RECORD=1",
-                               lambda: upstream("mini_compile"), no_checkout),
-}
+} | {f"upstream-{part}": Record(f"make upstream CHECKOUT=… ONLY={part} RECORD=1",
+                                partial(upstream, part), no_checkout) for part in UPSTREAM}
 NEEDS = {"when-it-pays-cuda": no_gpu}  # of one record of several that a script writes
 
 

@@ -2,7 +2,7 @@
 import { spans } from "../common/bilingual.js";
 import { label } from "../common/label.js";
 
-const NAME = ["复制代码", "Copy the code"];
+const NAME = (number) => [`复制第 ${number} 段代码`, `Copy code ${number}`];
 const DONE = ["已复制", "Copied"];
 const ICON = '<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">'
   + '<rect x="9" y="9" width="11" height="11" rx="2"/><path d="M5 15V6a2 2 0 0 1 2-2h8"/></svg>';
@@ -37,11 +37,11 @@ async function answer({ currentTarget: button }) {
 }
 
 export function addCopyButtons() {
-  for (const code of document.querySelectorAll("article div.highlight:not(.cell_output *)")) {
+  for (const [at, code] of document.querySelectorAll("article div.highlight:not(.cell_output *)").entries()) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "copy";
-    label(button, NAME);
+    label(button, NAME(at + 1));
     button.innerHTML = ICON;
     button.addEventListener("click", answer);
     code.append(button);

@@ -9,7 +9,7 @@
 // others follow in their order.
 import { functionsOf, linkedStages, litRows, panelsOf, stagesOf, tabsOf } from "./draw.js";
 import { STYLE } from "./style.js";
-import { HINT, LABELS, litWords, madeWords, rowWords } from "./words.js";
+import { HINT, LABELS, litWords, madeWords, rowName, rowWords } from "./words.js";
 import { Widget, define, follower } from "../widget/element.js";
 import { both, inPageLanguage, setLabels } from "../widget/words.js";
 
@@ -168,8 +168,12 @@ export class PipelineExplorer extends Widget {
     for (const node of this.querySelectorAll("[data-of]")) {
       node.setAttribute("aria-label", inPageLanguage(names[node.dataset.of]));
     }
-    for (const row of this.querySelectorAll("button.pe-row")) {
-      row.title = inPageLanguage(rowWords(row.dataset.lines.split(",")));
+    for (const stage of this.querySelectorAll(".pe-stage")) {
+      for (const [at, row] of stage.querySelectorAll(".pe-row").entries()) {
+        if (row.localName !== "button") continue;
+        row.title = inPageLanguage(rowWords(row.dataset.lines.split(",")));
+        row.setAttribute("aria-label", inPageLanguage(rowName(row.textContent, at + 1)));
+      }
     }
   }
 }

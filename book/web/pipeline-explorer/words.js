@@ -21,6 +21,9 @@ export function litWords(lines, counts) {
   return [`来自${zhLines(lines)}的：${zh}。`, `Rows that come from ${enLines(lines)}: ${en}.`];
 }
 
+/** What a row is called: a stage can have two that say the same. */
+export const rowName = (text, place) => [`${text}，第 ${place} 行`, `${text}, row ${place}`];
+
 /** A row for those who listen: of which lines it is. */
 export const rowWords = (lines) => [zhLines(lines), enLines(lines)];
 

@@ -31,7 +31,7 @@ export function unpack({ titles, anchors, kinds, places }, pages) {
     page: pages[place], title: { zh: zh[at], en: en[at] },
     anchor: names[at] === "=" ? slug(en[at]) : names[at],
     kind: KINDS[kinds[at]] ?? "section",
-    depth: kinds[at] === "p" ? 1 : kinds[at] in KINDS ? BELOW : Number(kinds[at]) }));
+    depth: kinds[at] === "p" ? (names[at] ? 2 : 1) : kinds[at] in KINDS ? BELOW : Number(kinds[at]) }));
 }
 
 /** Terms of a text. */

@@ -2,6 +2,7 @@
 
 import { engine } from "./engine.js";
 import { BOOSTS, OTHER } from "./fields.js";
+import { spellings } from "./pinyin.js";
 import { parse } from "./query.js";
 import { allowed, meant } from "./typos.js";
 import { hanRuns, isStop, latin, normal } from "./tokens.js";
@@ -11,8 +12,9 @@ const SHOWN = 12, ALWAYS = 5, TAIL = 0.15; // after so many, those that are wort
 const EDGE = 1.6;    // a title that begins or ends with the one character that is asked for
 const CARD = 0.75, PLANNED = 0.6, SHARED = 0.5, SHEET = 0.8, ABOUT = 0.5;
 
-/** What an index of so many entries knows of a term, and other names of the book's terms. */
-export function lexicon(index, size, synonyms) {
+/** What an index of so many entries knows of a term, other names of the book's terms, and the words
+ *  that a spelling by sound may mean, of which `spell` makes a map once it is asked for one. */
+export function lexicon(index, size, synonyms, spell) {
   const counts = new Map();
   for (const [word, row] of index) counts.set(word, Math.max(...Object.values(row).map((ids) => ids.length)));
   const others = new Map();
@@ -29,6 +31,7 @@ export function lexicon(index, size, synonyms) {
     }
   }
   const chinese = [...counts.keys()].filter((word) => /^\p{Script=Han}{2,}$/u.test(word));
+  let spelled;
   return {
     size, phrases,
     has: (word) => counts.has(word) || others.has(word),
@@ -36,6 +39,7 @@ export function lexicon(index, size, synonyms) {
     synonyms: (word) => others.get(word) ?? [],
     near: (char) => chinese.filter((word) => word.startsWith(char) || word.endsWith(char))
       .sort((a, b) => counts.get(b) - counts.get(a)).slice(0, 8),
+    sounding: (typed) => (spelled ??= spell()).get(typed) ?? [],
   };
 }
 
@@ -58,7 +62,8 @@ export class Finder {
     finder.docs = library.docs.map(({ title, ...doc }) => ({
       ...doc, title: title[lang], other: title[OTHER[lang]] }));
     const ids = Object.keys(finder.docs).map(Number); // a chapter that isn't here leaves a gap
-    finder.lexicon = lexicon(index, ids.length, library.synonyms);
+    finder.lexicon = lexicon(index, ids.length, library.synonyms,
+      () => spellings(library.words, library.sounds));
     finder.engine = await engine(index, ids);
     return finder;
   }
@@ -158,10 +163,10 @@ export class Finder {
     const exact = !pasted && phrase(doc, text);
     let factor = (share ** 2) * (1 + inTitle) * (1 + inTitle * filled(doc, inTitle)) * (exact ? 1.5 : 1);
     if (doc.kind === "card") factor *= inTitle > 0.9 ? 0.9 : CARD;
-    if (doc.kind === "planned") factor *= PLANNED;
     if (doc.isShared) factor *= SHARED;
     if (doc.page.endsWith("cheat-sheet")) factor *= SHEET;
-    if (/^book\/(status|drill|index)/.test(doc.page)) factor *= ABOUT;
+    if (doc.kind === "planned") factor *= PLANNED;
+    else if (/^book\/(status|drill|index)/.test(doc.page)) factor *= ABOUT;
     if (doc.depth === 1 && inTitle > 0.5) factor *= 1.2;
     if (/^\p{Script=Han}$/u.test(text.trim())) factor *= this.alone(doc, text.trim());
     return score * factor;

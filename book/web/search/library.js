@@ -10,7 +10,8 @@ const [TITLE, OTHERS, PATH] = ["title", "other", "path"].map((field) => FIELDS.i
 
 export class Library {
   constructor(first) {
-    Object.assign(this, { pages: first.pages, synonyms: first.synonyms, docs: [], words: new Set() });
+    const { pages, synonyms, sounds } = first;
+    Object.assign(this, { pages, synonyms, sounds, docs: [], words: new Set() });
     this.heads = Object.fromEntries(LANGS.map((lang) => [lang, { titles: new Map(), paths: new Map() }]));
     this.bodies = Object.fromEntries(LANGS.map((lang) => [lang, new Map()]));
     this.chapters = new Set();

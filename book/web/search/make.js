@@ -1,8 +1,9 @@
 // The index of one edition of the book, made by the build: entries come in as JSON on stdin, the
 // contents of the index's files go out as JSON on stdout.
 //
-//   in   {entries: [{page, anchor, kind, depth, title, text, code, errors}], terms: [[word, …], …]}
-//   out  {first: {pages, synonyms, …headings and terms}, chapters: {folder: {both, zh, en}}}
+//   in   {entries: [{page, anchor, kind, depth, title, text, code, errors}], terms: [[word, …], …],
+//         sounds: "ban版半 ben本"}
+//   out  {first: {pages, synonyms, sounds, …headings and terms}, chapters: {folder: {both, zh, en}}}
 
 import * as packed from "./entries.js";
 import { LANGS, folderOf } from "./fields.js";
@@ -30,7 +31,7 @@ function chapter(early, cards, from, pages, words) {
            ...Object.fromEntries(texts) };
 }
 
-export function make({ entries, terms: synonyms }) {
+export function make({ entries, terms: synonyms, sounds = "" }) {
   const words = wordsOf(entries, synonyms);
   const pages = [...new Set(entries.map(({ page }) => page))];
   const early = entries.filter(({ kind }) => kind !== "card");
@@ -42,5 +43,5 @@ export function make({ entries, terms: synonyms }) {
     chapters[folder] = chapter(own.filter(({ kind }) => kind !== "card"), cards, from, pages, words);
     from += cards.length;
   }
-  return { first: { pages, synonyms, ...packed.pack(early, pages, words) }, chapters };
+  return { first: { pages, synonyms, sounds, ...packed.pack(early, pages, words) }, chapters };
 }

@@ -32,7 +32,8 @@ export function cleaned(query) {
   return { text: NOISE.reduce((rest, noise) => rest.replace(noise, " "), kept), pasted: true };
 }
 
-/** The groups of a query, in its order. `lexicon` knows the index: has(term), count(term), near(char). */
+/** The groups of a query, in its order. `lexicon` knows the index: has(term), count(term), near(char),
+ *  sounding(pinyin). */
 export function parse(query, lexicon) {
   const { text, pasted } = cleaned(normal(query).trim());
   const groups = [...phrases(text, lexicon), ...names(text, lexicon, pasted), ...chinese(text, lexicon)];
@@ -64,7 +65,10 @@ function names(text, lexicon, pasted) {
     const rest = lexicon.count(last) ? [] : parts; // a name that the book has is meant as a whole
     for (const part of [...inner.slice(0, -1), ...rest]) alts.push([part, 0.3]);
     for (const other of lexicon.synonyms(last)) alts.push([other, 0.8]);
-    return group(last, alts, { typed: word.toLowerCase().split(".").at(-1) });
+    const typed = word.toLowerCase().split(".").at(-1);
+    const meant = lexicon.has(last) ? [] : lexicon.sounding(typed);
+    for (const one of meant) alts.push([one, 0.9]);
+    return group(last, alts, { typed: meant.length ? "" : typed });
   });
   if (pasted) for (const one of pairGroups(text)) groups.push(one);
   return groups;

@@ -12,8 +12,11 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 import mini_compile
 import mini_compile_build
+from mini_compile_decompositions import DECOMPOSITIONS, FROM_TORCH, OF_WIDE_FLOATS
+from mini_compile_operators import name_of
 
 pytestmark = pytest.mark.usefixtures("one_thread", "own_cache", "quick")
+aten = torch.ops.aten
 HALVES = (torch.bfloat16, torch.float16)
 FLOATS = (*HALVES, torch.float32, torch.float64)
 SINGLE = ["neg", "abs", "sign", "sgn", "reciprocal", "rsqrt", "square", "floor", "ceil", "trunc",
@@ -22,6 +25,9 @@ PAIRS = ["add", "sub", "mul", "div", "remainder", "fmod", "floor_divide", "maxim
          "eq", "ne", "lt", "le", "gt", "ge"]
 EXPONENTS = (0, 1, 2, 3, -1, -2, 2.0, 3.0)            # others call pow, near eager's
 ROOTS = (0.5, -0.5)                                   # exact beside small floats only
+SUMS = ("_softmax", "_log_softmax", "_softmax_backward_data", "_log_softmax_backward_data",
+        "logsumexp", "native_layer_norm_backward")
+FUNCTIONS = ("silu", "elu", "mish", "softplus", "log_sigmoid_forward")
 NUMBERS = (3, 0.3, -1.7, 0.09521484375, 257.3)
 
 
@@ -96,6 +102,56 @@ def of_rows(dtype):
         yield name, lambda x, name=name: getattr(torch, name)(x, -1), x
 
 
+def taken_apart(dtype):
+    """Whatever comes with a decomposition, by the operator's name and what else is said."""
+    every = each_value(dtype)
+    every = every[every.isfinite()]
+    a, b, c = (drawn(dtype, seed) for seed in (1, 2, 3))
+    rows, few = a.view(50, 80), (b / 8).view(50, 80)
+    for name in ("gelu", "silu", "elu", "hardtanh", "hardswish", "hardsigmoid", "softplus", "mish",
+                 "celu", "nan_to_num", "frac", "isfinite", "sinc", "leaky_relu"):
+        yield name, getattr(aten, name), every
+    for said, *more in (("elu", 2.0, 3.0, 0.5), ("hardtanh", -0.3, 1.7), ("celu", 1.7),
+                        ("softplus", 0.7, 5.0), ("leaky_relu", 0.3), ("xlogy", 2.7)):
+        yield said, lambda x, said=said, more=more: getattr(aten, said)(x, *more), every
+    yield "gelu", lambda x: aten.gelu(x, approximate="tanh"), every
+    yield "log_sigmoid_forward", lambda x: aten.log_sigmoid_forward(x)[0], every
+    yield "log_sigmoid_backward", aten.log_sigmoid_backward, a, b, aten.log_sigmoid_forward(b)[1]
+    yield "tanh_backward", aten.tanh_backward, a, b.tanh()
+    yield "sigmoid_backward", aten.sigmoid_backward, a, b.sigmoid()
+    yield "gelu_backward", lambda g, x: aten.gelu_backward(g, x, approximate="tanh"), a, b
+    for said, *more in (("gelu_backward",), ("silu_backward",), ("threshold_backward", 0.3),
+                        ("threshold_backward", 0), ("leaky_relu_backward", 0.3, False),
+                        ("softplus_backward", 0.7, 5.0)):
+        yield said, lambda g, x, said=said, more=more: getattr(aten, said)(g, x, *more), a, b
+    for mean in (0, 1):
+        for said, *more in (("mse_loss", mean), ("smooth_l1_loss", mean, 3.7),
+                            ("huber_loss", mean, 3.7)):
+            yield said, lambda x, y, said=said, more=more: getattr(aten, said)(x, y, *more), a, b
+        yield "mse_loss_backward", lambda g, x, y, mean=mean: aten.mse_loss_backward(
+            g, x, y, mean), c[0] if mean else c, a, b
+    for value in (1, 0.3):
+        yield "addcmul", lambda x, y, z, v=value: aten.addcmul(x, y, z, value=v), a, b, c
+        yield "addcdiv", lambda x, y, v=value: aten.addcdiv(x, x, y, value=v), a, b
+        yield "lerp", lambda x, y, v=value: aten.lerp(x, y, v), a, b
+    yield "lerp", aten.lerp, a, b, c.sigmoid()
+    yield "xlogy", aten.xlogy, a, b.abs()
+    yield "native_dropout_backward", lambda g, m: aten.native_dropout_backward(
+        g, m > 0, 1 / 0.7), a, b
+    for dim in (0, -1):
+        for said in ("_softmax", "_log_softmax"):
+            out = getattr(aten, said)(few, dim, False)
+            yield said, lambda x, s=said, d=dim: getattr(aten, s)(x, d, False), few
+            yield f"{said}_backward_data", lambda g, x, s=f"{said}_backward_data", d=dim: getattr(
+                aten, s)(g, x, d, x.dtype), rows, out
+        yield "logsumexp", lambda x, d=dim: aten.logsumexp(x, [d]), few
+    weight = c[:80].clone()
+    norm = aten.native_layer_norm(rows, [80], weight, weight, 1e-5)
+    for k in range(3):
+        yield "native_layer_norm_backward", lambda *given, k=k: aten.native_layer_norm_backward(
+            *given[:2], [80], *given[2:], [True] * 3)[k], few, rows, *norm[1:], weight, weight
+
+
 def unlike(found, wanted):
     """How many numbers differ, with the sign of 0; NaN equals NaN."""
     assert found.dtype == wanted.dtype
@@ -120,6 +176,31 @@ def test_a_rule_rounds_as_eager_does(dtype, calls):
              if (count := unlike(found, fn(*args)))}
     assert not wrong, wrong
     assert len(asked) > 10 * len(made.alone) or dtype in HALVES
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_what_is_taken_apart_rounds_as_eager_does(dtype):
+    """Bit for bit; with sums within a few of the last bits of the largest, functions nearly so."""
+    asked = list(taken_apart(dtype))
+    assert {name for name, *_ in asked} == {
+        *FROM_TORCH.split(), *OF_WIDE_FLOATS.split(), "threshold_backward"}
+    given = [args for _, _, *args in asked]
+    graph = make_fx(lambda given: tuple(one[1](*args) for one, args in zip(
+        asked, given, strict=True)), tracing_mode="fake", decomposition_table=DECOMPOSITIONS)(given)
+    left = {name_of(node) for node in graph.graph.nodes}
+    assert left.isdisjoint(FROM_TORCH.split())
+    assert left.issuperset(OF_WIDE_FLOATS.split())
+    made = mini_compile.compile_graph(graph)
+    wrong = []
+    for (name, fn, *args), found in zip(asked, made.program(*chain.from_iterable(given)),
+                                        strict=True):
+        wanted = fn(*args)
+        if name in SUMS:
+            near = wanted.float().abs().max().item() * 2 * torch.finfo(dtype).eps
+            torch.testing.assert_close(found, wanted, rtol=0, atol=near)
+        elif (count := unlike(found, wanted)) > (len(wanted) / 2000 if name in FUNCTIONS else 0):
+            wrong.append((name, count, len(wanted)))
+    assert not wrong, wrong
 
 
 @pytest.mark.parametrize("dtype", HALVES)

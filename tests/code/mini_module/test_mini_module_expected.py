@@ -11,6 +11,7 @@ from torch import nn
 
 import mini_module
 import mini_module_handy
+import mini_module_layers
 from oracles.module_trees import ENGINES
 from oracles.module_views import plain
 
@@ -188,6 +189,19 @@ def test_an_old_state_of_a_norm_that_tracks_nothing():
     for side in ENGINES:
         norm = side.BatchNorm1d(2, track_running_stats=False)
         assert not any(norm.load_state_dict(dict(norm.state_dict()), strict=False)[1])
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_norm_looks_at_track_running_stats_at_each_call(first):
+    def run(side):
+        norm, x = side.BatchNorm1d(2, track_running_stats=first), torch.arange(6.).reshape(3, 2)
+        found = []
+        for tracks in (first, not first, first):
+            norm.track_running_stats = tracks
+            found += [rounded(norm.train()(x)), *map(rounded, norm.state_dict().values()),
+                      rounded(norm.eval()(x))]
+        return found
+    same(run)
 
 
 # ---- containers ----------------------------------------------------------------------------------
@@ -371,5 +385,13 @@ def test_registrations_of_hooks_are_told_apart_as_in_torch(kind):
 @pytest.mark.parametrize("name", ["_save_to_state_dict", "_load_from_state_dict",
                                   "get_extra_state", "set_extra_state", "call_super_init"])
 def test_what_would_never_be_called_is_refused_when_the_class_is_made(name):
-    with pytest.raises(TypeError, match=name):
-        type("Box", (mini_module.Module,), {name: lambda self: None})
+    defined = {name: lambda self: None}
+    mixin = type("Mixin", (type("Base", (), defined),), {})
+    for bases, own in (((mini_module.Module,), defined), ((mixin, mini_module.Module), {}),
+                       ((mixin, mini_module_layers.Linear), {})):
+        with pytest.raises(TypeError, match=f"Box defines {name}"):
+            type("Box", bases, own)
+    for package in (mini_module, nn):                      # behind a module it isn't called
+        box = type("Box", (package.Module, mixin), {})()
+        assert box.state_dict() == {}
+        box.load_state_dict({})

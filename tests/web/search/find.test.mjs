@@ -20,11 +20,12 @@ const ENTRIES = [
   entry("buffers", "", ["参数还是缓冲", "Parameter or buffer"], ["用 register_buffer 注册，参数另说。", "register_buffer registers one."], { code: ["self.register_buffer"] }),
   entry("buffers", "card", ["buffer 会不会保存？", "Is a buffer saved?"], ["会，除非说了不要。", "Yes, unless told not to."], { kind: "card", depth: 4 }),
 ];
+const SOUNDS = "bu步 chang长 fen分 gou钩 hang行 huan缓 chong冲 tu图 shi视 xing行 zi子 xian先 can参 shu数"; // enough for these tests
 const TERMS = [["stride", "步长", "步幅"], ["graph break", "图中断"], ["view", "视图"]];
 
 /** A finder over all of these entries, as a reader has it when every chapter has come. */
 async function finder(entries, terms, lang) {
-  const { first, chapters } = JSON.parse(JSON.stringify(make({ entries, terms })));
+  const { first, chapters } = JSON.parse(JSON.stringify(make({ entries, terms, sounds: SOUNDS })));
   const library = new Library(first);
   for (const [folder, files] of Object.entries(chapters)) library.addChapter(folder, lang, files.both, files[lang]);
   return Finder.over(library, lang);
@@ -183,6 +184,34 @@ test("where nothing has all words, what has most of them is found; one known wor
   assert.equal(names(find("忘了 view"))[0].split("#")[0], "views");
   assert.notDeepEqual(find("qwertyuiop asdfghjkl hooks silent calling order"), []);
   assert.deepEqual(find("qwertyuiop asdfghjkl hooks"), []);
+});
+
+test("a Chinese word is found by its sound, in either language, and by each sound of a character", async () => {
+  for (const lang of ["zh", "en"]) {
+    assert.equal(names(find("gouzi", lang))[0], "hooks#", lang);
+    assert.equal(names(find("buchang", lang))[0], "views#", lang);
+  }
+  const rows = [entry("rows", "", ["行数与分行", "Rows"], ["行数。", "x"]), entry("lanes", "", ["分行", "Lanes"], ["分行。分行。", "x"])];
+  const some = await finder(rows, [], "zh");
+  for (const query of ["fenhang", "fenxing"]) assert.ok(names(some.search(query)).includes("lanes#"), query);
+});
+
+test("a word that the book has, an identifier and a part of a sound are not taken for a sound", async () => {
+  const some = await finder([...ENTRIES, entry("zi", "", ["Gouzi", "Gouzi"], ["gouzi", "The Gouzi river."])], TERMS, "zh");
+  assert.deepEqual(names(some.search("gouzi")).map((name) => name.split("#")[0]), ["zi"]);
+  for (const query of ["gou", "ouzi", "gouzi_x"]) assert.deepEqual(names(find(query, "zh")).filter((name) => name === "hooks#"), [], query);
+});
+
+test("a chapter that is being written stands where its words are in no heading", async () => {
+  const some = [...ENTRIES, entry("book/index", "", ["书", "Book"], ["书。", "x"]),
+    entry("book/index", "far", ["分布式训练：多卡", "Distributed training: several GPUs"], ["", ""], { kind: "planned" }),
+    entry("deep", "", ["别的", "Other"], ["多卡。分布式。", "A distributed GPU."])];
+  for (const [query, lang] of [["多卡", "zh"], ["分布式", "zh"], ["distributed", "en"], ["GPUs", "en"]]) {
+    const found = (await finder(some, [], lang)).search(query);
+    assert.equal(names(found)[0], "book/index#far", query);
+    assert.equal(found[0].kind, "planned");
+  }
+  assert.equal(names((await finder(some, [], "en")).search("book"))[0], "book/index#");
 });
 
 test("a signal is found by its name in words", async () => {

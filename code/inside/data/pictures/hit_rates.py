@@ -4,7 +4,7 @@ from inside.pictures.plot import draw_curves
 
 NAMES = {"shuffled": ("LRU，每轮打乱", "LRU, shuffled every epoch"),
          "in order": ("LRU，按顺序", "LRU, in order"),
-         "fixed": ("固定的一部分，次序随意", "a fixed part, any order")}
+         "fixed": ("固定的一部分，顺序不限", "a fixed part, any order")}
 
 
 def draw_hit_rates(distances, count):
