@@ -127,7 +127,8 @@ def _planned(chapters: list[Planned]) -> str:
     """The chapters without a page, each with an id: the search leads there (finish/entries.py)."""
     rows = "".join(f'<li class="planned" id="{slug(one.name[1])}"><small>{_number(one)}</small> '
                    f"{spans(*_announced(one), escape=False)}</li>" for one in chapters)
-    return rows and (f'<section class="chapter-list"><h3>{spans(*BEING_WRITTEN)}</h3>'
+    return rows and (f'<section id="{slug(BEING_WRITTEN[1])}" class="chapter-list">'
+                     f"<h3>{spans(*BEING_WRITTEN)}</h3>"
                      f"<ul>{rows}</ul></section>")
 
 
