@@ -221,7 +221,7 @@ def test_a_sheet_with_few_proofs_is_told(site):
 
 @pytest.mark.parametrize(("pattern", "new", "words"), [
     (r'<a class="machine" href="[^"]*"', '<a class="machine"', "no machine leads to"),
-    (r'(<section id="sections">.*?<h3>.*?)<a [^>]*href="[^"]*"', r"\1<a", "no list is headed"),
+    (r'(<section id="sections">.*?<h3 .*?)<a [^>]*href="[^"]*"', r"\1<a", "no list is headed"),
     (r'(<section id="sections">.*?<ol>)<li>.*?</li>', r"\1", "lacks ["),
 ])
 def test_the_front_page_leads_to_openings_and_sections(site, monkeypatch, pattern, new, words):
