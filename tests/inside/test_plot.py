@@ -9,8 +9,8 @@ import pytest
 
 from inside.autograd.pictures.accumulated import draw_accumulated
 from inside.modules.pictures.layer_sizes import SHOWN, draw_layer_sizes
+from inside.pictures.loss_curves import draw_loss_curves
 from inside.pictures.plot import PAGE, STYLES, draw_curves, powers
-from inside.tensors.pictures.loss_curves import draw_loss_curves
 from tests.helpers.pictures import (
     SVG,
     assert_every_text_lies_inside,
