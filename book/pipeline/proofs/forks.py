@@ -76,7 +76,8 @@ class Trials:
         self.lanes = lanes
         self._compiled = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.environment = os.environ | ENVIRONMENT | {
-            "PYTHONPATH": os.pathsep.join([str(ROOT), str(CODE)]),
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), str(CODE),
+                                                        os.environ.get("PYTHONPATH")])),
             "TORCHINDUCTOR_CACHE_DIR": self._compiled.name,
         }
         self._servers: dict[bool, Server] = {}

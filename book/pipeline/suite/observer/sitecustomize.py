@@ -19,7 +19,8 @@ MADE = {".venv", "node_modules", "_build", ".git", ".hypothesis", ".cache", ".py
         ".ruff_cache", "__pycache__", ".ipynb_checkpoints"}
 COMPILED = re.compile(r"__pycache__/([^/.]+)\.[^/]*\.pyc(?:\.\d+)?$")  # its source is what counts
 # They read what their arguments name and the system's own files.
-PLAIN = {"cc", "c++", "gcc", "g++", "ld", "ldconfig", "fc-list", "uname", "sleep", "true", "ps"}
+PLAIN = {"cc", "c++", "gcc", "g++", "ld", "ldconfig", "fc-list", "openssl", "uname", "sleep",
+         "true", "ps"}
 BLIND = re.compile(r"-[a-zA-Z]*[IES]")  # options that leave PYTHONPATH or this module out
 PATHS = ("os.py", "pathlib.py", "posixpath.py", "genericpath.py")  # ask for others
 HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - at every start: no pathlib
