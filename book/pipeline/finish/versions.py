@@ -43,7 +43,7 @@ def write(site: Path) -> None:
 def stamped(text: str) -> str:
     """A page that says which one it is, so that it can be told from that of another edition."""
     text = STAMPED.sub("", text)
-    stamp = STAMP.format(digests.of(text)[:12])
+    stamp = STAMP.format(digests.of(text)[:DIGITS])
     return text.replace("</head>", f"{stamp}\n</head>", 1)
 
 
