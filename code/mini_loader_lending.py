@@ -8,6 +8,7 @@ import os
 import pickle
 import threading
 import weakref
+from collections import deque
 from functools import partial
 from multiprocessing import connection
 
@@ -147,6 +148,16 @@ class Unpacker(pickle.Unpickler):
 
 # --- 3. Lending --------------------------------------------------------------------------------
 
+class Loan(weakref.ref):
+    """Of a window; `slot` comes back when the window's last tensor is gone.
+
+    What is called then is C code, `deque.append`: in a Python function a Ctrl-C could arrive, and
+    what a callback raises, Python prints and forgets.
+    """
+
+    __slots__ = ("slot",)
+
+
 class LentSlots(Slots):
     """The slots of one loader: free, with a worker, or lent, holding a batch.
 
@@ -159,9 +170,16 @@ class LentSlots(Slots):
 
     def __init__(self, limit):
         super().__init__(limit)
-        self.most_lent, self.lent = HELD + limit, set()
+        self.most_lent = HELD + limit
+        self.loans, self.returned = {}, deque()    # number -> Loan; those whose tensors are gone
         self.children, self.waiting = [], []       # (pipe of a child, what it may hold); slots
         lenders.add(self)
+
+    @property
+    def lent(self):
+        """Numbers of the slots that are lent."""
+        self.settle()
+        return set(self.loans)
 
     def unpack(self, number, offset, length):
         """As of `Slots`. Its tensors keep `window` alive, and nothing else does: with the last of
@@ -171,12 +189,21 @@ class LentSlots(Slots):
         pickled = io.BytesIO(slot.read(offset, length))
         window = memoryview(slot.map)
         copy_all = len(self.lent) >= self.most_lent
-        self.lent.add(number)
-        weakref.finalize(window, self.give_back, slot).atexit = False
+        self.loans[number] = loan = Loan(window, self.returned.append)
+        loan.slot = slot
         return Unpacker(pickled, window, copy_all).load()
 
+    def settle(self):
+        """Give back the slots whose tensors are gone."""
+        while True:
+            try:
+                slot = self.returned.popleft().slot
+            except IndexError:                     # none is left, perhaps by another thread
+                return
+            del self.loans[slot.number]
+            self.give_back(slot)
+
     def give_back(self, slot):
-        self.lent.discard(slot.number)
         if self.children:
             self.waiting.append(slot)
         else:
@@ -184,6 +211,7 @@ class LentSlots(Slots):
 
     def take(self):
         """As of `Slots`, after those have come back that no child can hold any more."""
+        self.settle()
         living = [pipe for pipe, _ in self.children]
         ended = connection.wait(living, 0) if living else []
         self.children = [child for child in self.children if child[0] not in ended]
@@ -214,7 +242,7 @@ def after_fork_in_parent():
         reader, writer = ends
         for slots in lenders:
             if slots.lent:
-                slots.children.append((reader, set(slots.lent)))
+                slots.children.append((reader, slots.lent))
         writer.close()
 
 

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -377,6 +378,30 @@ def test_a_lent_slot_is_not_written_while_it_is_shrunk():
         slot.clear()
         slots.unpack(*slot.pack(torch.zeros(size)))
     assert torch.equal(kept, torch.arange(50_000.0))
+
+
+def fresh(slots):
+    slot = slots.take()
+    slot.clear()
+    return slot
+
+
+def test_no_interrupt_is_lost_where_a_batch_is_let_go(monkeypatch):
+    """What a callback of Python's own raises is printed and forgotten, and a program goes on."""
+    forgotten = []
+    monkeypatch.setattr(sys, "unraisablehook", forgotten.append)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    slots, batch = LentSlots(1), torch.zeros(10_000)
+    try:
+        for k in range(300):
+            with pytest.raises(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, 1e-3 + k * 1e-6)
+                while not forgotten:
+                    slots.unpack(*fresh(slots).pack(batch))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert not forgotten
 
 
 # ---- the step that can be left out ---------------------------------------------------------------
