@@ -81,18 +81,18 @@ def test_an_epoch_from_its_begin_is_that_of_the_distributed_sampler(n, world, ep
 
 
 @few
-@given(st.integers(0, 2), st.integers(1, 3), st.integers(0, 9))
-def test_what_workers_have_prefetched_comes_again(workers, prefetch, steps):
-    options = {"num_workers": workers, "multiprocessing_context": "fork"} if workers else {}
-    if workers:
-        options["prefetch_factor"] = prefetch
-    first, seen = Resumable(20, 2), []
-    for batch in islice(DataLoader(range(20), batch_sampler=first, **options), steps):
+@given(st.integers(0, 2), st.integers(0, 2), st.integers(1, 3), st.integers(0, 9))
+def test_what_workers_have_prefetched_comes_again(workers, later, prefetch, steps):
+    def load(sampler, workers):
+        options = {"multiprocessing_context": "fork", "prefetch_factor": prefetch}
+        return DataLoader(range(20), batch_sampler=sampler, num_workers=workers,
+                          **options if workers else {})
+    first, second, seen = Resumable(20, 2), Resumable(20, 2), []
+    for batch in islice(load(first, workers), steps):
         seen += batch.tolist()
         first.trained()
-    second = Resumable(20, 2)
     second.load_state_dict(first.state_dict())
-    for batch in DataLoader(range(20), batch_sampler=second, **options):
+    for batch in load(second, later):
         seen += batch.tolist()
         second.trained()
     assert sorted(seen) == list(range(20))
