@@ -55,6 +55,7 @@ loader-timeline .w-frame {
     background: color-mix(in srgb, var(--w-accent) 26%, var(--w-ground));
     border-color: var(--w-accent);
   }
+  .tl-pinning { background: var(--w-ground); border-color: var(--w-text); }
   .tl-computing { background: var(--w-text); color: var(--w-ground); }
   .tl-waiting {
     background: repeating-linear-gradient(135deg, transparent 0 4px,
