@@ -14,6 +14,7 @@ import pytest
 from torch.utils.data import DataLoader, Dataset
 from traitlets import TraitError
 
+from benchmarks import loader_traces
 from inside.data.observe import virtual_loader
 from inside.widgets import loader_timeline
 from inside.widgets.loader_timeline import ESM, RANGES, LoaderTimeline
@@ -347,3 +348,17 @@ def test_the_live_widget_runs_torch_on_what_the_reader_set():
     widget.settings = {**widget.settings, "in_order": False, "slow": "batch", "which": 0}
     assert [row["batch"] for row in widget.run()][:4] == [1, 3, 4, 5]
     assert eval(repr(widget)).settings == widget.settings
+
+
+# ---------------------------------------------------------------- real workers beside the model
+def test_a_trace_of_real_workers_is_told_beside_the_model_that_starts_when_they_did(monkeypatch):
+    monkeypatch.setattr(loader_traces, "RUNS", 1)
+    settings = loader_traces.DEFAULTS | {"batches": 4, "slow": "batch", "which": 1}
+    begun, waited, total = loader_traces.trace(settings)
+    assert 0 < begun < waited < total
+    assert total > 4 * settings["step"] + begun, "the loop sleeps for each step"
+    told = loader_traces.compared(settings)
+    assert told.keys() == {column["key"] for column in loader_traces.COLUMNS}
+    assert told["error"] == round(100 * (told["model"] - told["real"]) / told["real"], 1)
+    apart = virtual_loader.run(settings)[-1]["done"]
+    assert apart < told["model"] <= told["real"] + 1, "what the model leaves out takes time"

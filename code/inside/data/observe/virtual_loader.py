@@ -15,7 +15,7 @@ from multiprocessing.context import BaseContext
 
 from torch.utils.data import DataLoader, Dataset
 
-# How long each batch takes at a spread of 100 %, if 1 is the mean: as in loader-timeline/simulate.js
+# How long each batch takes at a spread of 100 %, if 1 is the mean; simulate.js has the same.
 SPREAD = (2.81, 0.84, 0.51, 2.29, 1.49, 0.58, 0.21, 0.75, 0.32, 0.16, 3.95, 0.26, 1.05, 0.11, 1.33,
           0.07, 0.38, 0.94, 0.02, 1.18, 1.95, 0.66, 0.44, 1.7)
 
@@ -26,8 +26,8 @@ def run(settings, watch=None):
     `settings` has the numbers that `inside.widgets.loader_timeline.LoaderTimeline` takes. A
     batch is {batch, worker, sent, start, end, pinning, pinned, got, asked, given, done}, in ms;
     `worker` is None in the main process. torch pins only where there is a GPU, so the thread that
-    pins is one of this clock too. `watch(now, iterator)` is called with torch's iterator whenever it waits for
-    a result and whenever it has handed over a batch.
+    pins is one of this clock too. `watch(now, iterator)` is called with torch's iterator whenever
+    it waits for a result and whenever it has handed over a batch.
     """
     machine = Machine(settings)
     iterator = machine.iterator()
