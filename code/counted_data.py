@@ -1,10 +1,8 @@
-"""A dataset that counts what is read of it, by all processes together; a file that counts too.
+"""A dataset that counts what is read of it, by all processes together.
 
-The dataset stands in a module, not in a notebook, because a worker that spawn or forkserver starts
-has to import its class.
+It stands in a module, not in a notebook, because a worker that spawn or forkserver starts has to
+import its class.
 """
-
-import io
 
 import torch
 from torch.utils.data import Dataset, get_worker_info
@@ -39,19 +37,3 @@ class Counted(Dataset):
     @property
     def read(self):
         return int(self.tally[:, 1].sum())
-
-
-class CountedFile(io.FileIO):
-    """A binary file that counts in `bytes_read` what is read of it; unbuffered."""
-
-    bytes_read = 0
-
-    def read(self, size=-1):
-        found = super().read(size)
-        self.bytes_read += len(found)
-        return found
-
-    def readinto(self, buffer):
-        count = super().readinto(buffer)
-        self.bytes_read += count
-        return count

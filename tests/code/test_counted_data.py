@@ -3,7 +3,7 @@
 import pytest
 from torch.utils.data import DataLoader
 
-from counted_data import Counted, CountedFile
+from counted_data import Counted
 
 METHODS = ["fork", *(pytest.param(method, marks=pytest.mark.slow)
                      for method in ("spawn", "forkserver"))]
@@ -17,15 +17,3 @@ def test_what_workers_read_is_counted_in_the_main_process(method):
     assert (counted.requests, counted.read) == (3, 6)
     assert counted[5] == 5
     assert (counted.requests, counted.read) == (4, 7)
-
-
-def test_a_file_counts_what_is_read_of_it(tmp_path):
-    path = tmp_path / "a.bin"
-    path.write_bytes(bytes(100))
-    with CountedFile(path) as file:
-        assert len(file.read(30)) == 30 and file.bytes_read == 30
-        file.seek(90)
-        assert file.readinto(bytearray(50)) == 10 and file.bytes_read == 40
-        file.seek(0)
-        assert len(file.read()) == 100
-    assert file.bytes_read >= 140
