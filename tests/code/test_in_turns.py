@@ -1,5 +1,6 @@
 """Workers in turn read the same wrong samples each time, and only where they share a position."""
 
+import io
 import os
 
 import pytest
@@ -18,7 +19,7 @@ class Records:
     def file(self):
         owner = os.getpid() if self.own else None
         if owner not in self.files:
-            self.files[owner] = InTurns(open(self.path, "rb", buffering=0))
+            self.files[owner] = InTurns(io.FileIO(self.path))
         return self.files[owner]
 
     def close(self):

@@ -1,5 +1,6 @@
 """The picture of open files finds out which handles share a position."""
 
+import io
 import os
 
 import pytest
@@ -12,8 +13,8 @@ from tests.helpers.pictures import assert_every_text_lies_inside, assert_narrow_
 def handles(tmp_path):
     path = tmp_path / "records.bin"
     path.write_bytes(bytes(80))
-    first = open(path, "rb", buffering=0)
-    files = first, open(os.dup(first.fileno()), "rb", buffering=0), open(path, "rb", buffering=0)
+    first = io.FileIO(path)
+    files = first, io.FileIO(os.dup(first.fileno())), io.FileIO(path)
     yield files
     for file in files:
         file.close()
@@ -23,7 +24,7 @@ def test_a_copied_handle_shares_and_a_second_open_does_not(handles):
     assert open_files(handles) == [0, 0, 2]
 
 
-@pytest.mark.parametrize("first, third", [(0, 0), (8, 9), (0, 79)])
+@pytest.mark.parametrize(("first", "third"), [(0, 0), (8, 9), (0, 79)])
 def test_looking_moves_nothing(handles, first, third):
     handles[0].seek(first)
     handles[2].seek(third)
