@@ -5,7 +5,7 @@ import sys
 
 import pytest
 import torch
-from torch.utils.data import DataLoader, Dataset, IterableDataset
+from torch.utils.data import DataLoader, Dataset, IterableDataset, Sampler
 
 import waiting_for_data
 from book.pipeline.ground.paths import CODE
@@ -187,6 +187,23 @@ def test_a_watched_loop_gets_each_batch_once_and_may_break_off():
         break
     assert (len(found.first), len(found.waits), len(found.steps)) == (2, 2, 3)
     assert str(found).startswith("waits for data ")
+
+
+def test_a_persistent_loader_prefetches_only_when_its_next_epoch_begins():
+    asked = []
+
+    class Log(Sampler):
+        def __iter__(self):
+            for i in range(8):
+                asked.append(i)
+                yield i
+
+    loader = DataLoader(Rows(8, [0.0]), 1, sampler=Log(), num_workers=2, persistent_workers=True,
+                        multiprocessing_context="fork")
+    assert len(list(loader)) == 8 == len(asked)
+    batches = iter(loader)
+    assert len(asked) == 8 + 2 * 2
+    assert len(list(batches)) == 8
 
 
 @pytest.mark.parametrize(("size", "words"), [(0, "empty"), (2, "a single batch")])
