@@ -14,6 +14,19 @@ ROWS = ("first batch", "next() in the run", "step in the run", "loader alone",
 
 
 @dataclass(frozen=True)
+class Slow:
+    """The slowest sample that was seen, beside the median."""
+
+    index: int
+    seconds: float
+    usual: float
+
+    def __str__(self):
+        times = self.seconds / self.usual if self.usual else float("inf")
+        return f"a look at sample {self.index}, which takes {times:.0f} times the median"
+
+
+@dataclass(frozen=True)
 class Samples:
     """Some batches made in the main process: [(index, seconds)], and the means of a batch."""
 
@@ -32,14 +45,9 @@ class Samples:
         return self.fetch + self.collate
 
     @property
-    def slow(self):
-        """(index, times the median, share of all the time) of a far slower sample; or None."""
-        at, most = max(self.seconds, key=lambda each: each[1])
-        usual = median(taken for _, taken in self.seconds)
-        if most < SLOW * usual:
-            return None
-        late = sum(taken for _, taken in self.seconds if taken >= SLOW * usual)
-        return at, most / usual if usual else float("inf"), late / sum(t for _, t in self.seconds)
+    def slowest(self):
+        return Slow(*max(self.seconds, key=lambda each: each[1]),
+                    median(taken for _, taken in self.seconds))
 
 
 @dataclass(frozen=True)
@@ -68,6 +76,13 @@ class Report:
         return self.workers * min(1, self.cores / needed) if needed else self.workers
 
     @property
+    def slow(self):
+        """The slowest sample if it is far slower and holds up whole batches, else None."""
+        found = self.samples.slowest
+        far = found.seconds >= SLOW * found.usual and found.seconds > self.alone
+        return found if far else None
+
+    @property
     def making(self):
         """Seconds between batches if making them were all there is to do."""
         return self.samples.made / self.hands
@@ -82,13 +97,13 @@ class Report:
         """
         if self.share < LITTLE:
             return "step"
-        usual = self.making if self.samples.slow else self.alone  # slow samples hold up the others
+        usual = self.making if self.slow else self.alone  # slow samples hold up the others
         if self.workers and usual < self.fixed:
             return "stalls"
         made = {"dataset": self.samples.fetch, "collate": self.samples.collate}
         if not self.workers:
             made["transfer"] = self.alone - self.making
-        elif self.alone > MUCH * self.making and not self.samples.slow:
+        elif self.alone > MUCH * self.making and not self.slow:
             return "transfer"
         return max(made, key=made.get)
 
@@ -107,15 +122,16 @@ def for_step(report):
 
 
 def for_stalls(report):
-    slow = report.samples.slow
-    cure = "a larger prefetch_factor or in_order=False: on average the loader is fast enough"
-    return f"{slow_sample(slow)}, or {cure}" if slow else cure
+    if report.slow:
+        return (f"{report.slow}, or a larger prefetch_factor, or in_order=False: on average the "
+                "loader is fast enough")
+    return ("a larger prefetch_factor, or fewer workers if the step needs their cores: alone, the "
+            "loader is fast enough")
 
 
 def for_dataset(report):
-    slow = report.samples.slow
-    if slow and (slow[2] > 0.5 or report.alone > MUCH * report.making):
-        return slow_sample(slow)
+    if report.slow:
+        return str(report.slow)
     if report.samples.cpu < 0.5:
         return "reading many samples at once (__getitems__, shards), a cache, then more workers"
     if report.workers < report.cores:
@@ -135,10 +151,6 @@ def for_transfer(report):
         return (f"num_workers=0: the main process makes a batch in {ms(report.samples.made)}, "
                 f"through workers it takes {ms(report.alone)}")
     return "fewer bytes and fewer tensors in a batch, such as uint8 instead of float32"
-
-
-def slow_sample(slow):
-    return f"a look at sample {slow[0]}, which takes {slow[1]:.0f} times the median"
 
 
 ADVICE = {"step": for_step, "stalls": for_stalls, "dataset": for_dataset, "collate": for_collate,

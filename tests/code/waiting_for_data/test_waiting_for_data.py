@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
@@ -58,6 +59,20 @@ def test_what_is_planted_is_named(name):
     assert words in last
     assert last.startswith(f"waits for data {report.share:.0%} of the time")
     assert ("bound by" in last) == (bound != "step")
+
+
+def test_a_sample_that_takes_longer_than_others_but_holds_nothing_up_is_not_blamed():
+    tiny = report_of(2, sample=0.01, transfer=9, num_workers=4,
+                     slow=dict.fromkeys(range(7, 12_800, 100), 90))
+    assert tiny.samples.slowest.seconds > 10 * tiny.samples.slowest.usual
+    assert (tiny.slow, tiny.bound) == (None, "transfer")
+
+
+def test_a_step_and_a_loader_that_are_fast_only_apart_are_said_to_be():
+    report = report_of(96, sample=1, num_workers=4)
+    both = replace(report, wait=0.05)
+    assert both.bound == "stalls"
+    assert "fewer workers if the step needs their cores" in str(both)
 
 
 def test_the_times_of_a_crowded_machine_are_all_right():
