@@ -148,6 +148,7 @@ BENCHES = {  # in the order in which they run
     "tensor_bytes": Bench(("tensor-bytes",), 0.2),
     "scalar_speed": Bench(("scalar-speed",), 12),
     "loader": Bench(("loader",), 3),
+    "loader_knobs": Bench(("loader-knobs",), 4),
     "loader_chaos": Bench(("loader-chaos",), 5),
     "graph_breaks": Bench(("graph-breaks",), 1),
     "capture_costs": Bench(("first-call", "guard-checks"), 3),

@@ -1,0 +1,110 @@
+"""The script that turns the knobs of torch's loader: what it counts, and what the page says."""
+
+import json
+
+import pytest
+from torch.utils import data
+
+from benchmarks import loader_knobs as bench
+from book.pipeline.ground.paths import RESULTS
+from book.pipeline.state import records
+
+FILE = RESULTS / "loader-knobs.json"
+ROWS = {row["key"]: row for row in json.loads(FILE.read_text(encoding="utf-8"))["tables"]["knobs"]
+        ["rows"]} if FILE.is_file() else {}
+recorded = pytest.mark.skipif(not ROWS, reason="nothing is recorded yet")
+
+
+def small(workload):
+    """The workload with few samples, so that an epoch is short."""
+    kind = type(workload.dataset)
+    other = {name: {**given, "dataset": kind(6, **({"whole": True} if name == "whole" else {}))}
+             for name, given in workload.other.items()}
+    return bench.Workload(workload.key, workload.zh, workload.en, kind(6), 2, other)
+
+
+def test_the_rate_counts_samples_between_first_and_last_look_at_the_clock():
+    clock = iter([10.0, 12.0])
+    loader = data.DataLoader(bench.Rows(8), 3)
+    assert bench.epoch(loader, 8, clock=lambda: next(clock)) == 4.0
+
+
+def test_an_epoch_with_samples_out_of_place_ends_the_script():
+    loader = data.DataLoader(bench.Rows(8), 3, sampler=[1, 0, *range(2, 8)])
+    with pytest.raises(SystemExit, match=r"not 0 … 7"):
+        bench.epoch(loader, 8)
+
+
+@pytest.mark.parametrize("workload", bench.all_workloads(), ids=lambda one: one.key)
+def test_each_cell_without_workers_yields_every_sample_once(workload):
+    loaders = [bench.loader(small(workload), knob) for knob in bench.KNOBS
+               if knob.arguments["num_workers"] == 0]
+    assert sum(loader is not None for loader in loaders) == 1 + len(workload.other)
+    assert all(bench.epoch(loader, 6) > 0 for loader in loaders if loader is not None)
+
+
+def test_a_knob_changes_what_its_name_says():
+    rows = bench.all_workloads()[1]
+    knobs = {knob.key: bench.loader(rows, knob) for knob in bench.KNOBS}
+    assert [knobs[str(n)].num_workers for n in bench.WORKERS] == list(bench.WORKERS)
+    assert knobs["prefetch"].prefetch_factor == 8
+    assert not knobs["anew"].persistent_workers
+    assert knobs["2"].persistent_workers
+    assert knobs["batch"].batch_size == 4 * rows.batch_size
+    assert hasattr(knobs["whole"].dataset, "__getitems__")
+    assert knobs["bytes"] is None
+
+
+def test_factors_are_medians_of_the_rounds_own_factors():
+    rounds = [{"0": 10.0, "2": 20.0}, {"0": 100.0, "2": 50.0}, {"0": 1.0, "2": 4.0}]
+    assert bench.factors(rounds) == {"0": 1.0, "2": 2.0}
+
+
+def test_each_row_and_column_has_its_place_in_the_result(monkeypatch):
+    rates = {knob.key: 2.0 for knob in bench.KNOBS}
+    monkeypatch.setattr(bench, "rounds_of", lambda workload, rounds: [rates] * rounds)
+    measured = bench.result(bench.all_workloads()[:1], 3)
+    [table] = measured["tables"].values()
+    assert [row["key"] for row in table["rows"]] == ["rate"] + [
+        knob.key for knob in bench.KNOBS if knob.key != "0"]
+    assert table["rows"][0]["images"] == 2.0
+    assert table["rows"][1]["images"] == 1.0
+    assert "loader-knobs" in records.RECORDS
+
+
+# ---- what the section says ----------------------------------------------------------------------
+@recorded
+def test_sleeping_reads_gain_from_workers_beyond_the_cores():
+    assert ROWS["8"]["slow"] > 1.5 * ROWS["4"]["slow"] > 2 * ROWS["2"]["slow"] > 2
+
+
+@recorded
+def test_images_gain_nothing_from_workers_beyond_the_cores():
+    cores = json.loads(FILE.read_text(encoding="utf-8"))["cores"]
+    most = max(ROWS[str(n)]["images"] for n in bench.WORKERS if n)
+    assert most < 1.2 * cores
+    if cores <= 4:
+        assert ROWS["8"]["images"] < 1.25 * ROWS[str(max(cores, 2))]["images"]
+
+
+@recorded
+def test_rows_lose_with_every_number_of_workers_and_gain_from_whole_batches():
+    assert all(ROWS[str(n)]["rows"] < 1 for n in bench.WORKERS if n)
+    assert ROWS["whole-0"]["rows"] > 4
+    assert ROWS["whole"]["rows"] < ROWS["whole-0"]["rows"]
+
+
+@recorded
+def test_large_samples_gain_more_from_fewer_bytes_than_from_any_number_of_workers():
+    assert ROWS["bytes-0"]["large"] > max(ROWS[str(n)]["large"] for n in bench.WORKERS if n)
+
+
+@recorded
+def test_a_larger_prefetch_factor_adds_nothing_where_samples_take_the_same_time():
+    assert ROWS["prefetch"]["slow"] < 1.2 * ROWS["2"]["slow"]
+    assert ROWS["anew"]["slow"] < ROWS["2"]["slow"]
+
+
+@recorded
+def test_one_read_for_a_batch_beats_eight_workers():
+    assert ROWS["whole-0"]["slow"] > ROWS["8"]["slow"]

@@ -1,0 +1,285 @@
+"""`waiting_for_data` finds what is planted, on a clock that only the planted work moves."""
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+import torch
+from torch.utils.data import DataLoader, Dataset, IterableDataset, Sampler
+
+import waiting_for_data
+from book.pipeline.ground.paths import CODE
+from inside.data.observe.pretended import Pretended
+from waiting_for_data import Waiting, examine, in_main
+from waiting_for_data_report import ms, share_of
+
+HUNDREDTH = dict.fromkeys(range(7, 12_800, 100), 1000)  # one sample in a hundred
+
+
+
+def report_of(step, **planted):
+    loader = Pretended(**planted)
+    return examine(loader, loader.step(step), clock=loader.clock, cpu=loader.cpu_clock,
+                   finish=loader.finish, cores=loader.cores)
+
+
+def of(**settings):
+    return settings
+
+
+PLANTED = {  # (what is planted, the step in ms): (the verdict, words of the advice)
+    "slow dataset, all cores busy": (of(sample=40, num_workers=8), 96, "dataset",
+                                     "8 workers share 4 cores already"),
+    "slow dataset, too few workers": (of(sample=40, num_workers=2), 96, "dataset",
+                                      "then num_workers=4"),
+    "slow dataset, no worker": (of(sample=40), 96, "dataset", "then num_workers=4"),
+    "slow reads that use no core": (of(sample=40, cpu=0, num_workers=4), 96, "dataset",
+                                    "reading many samples at once"),
+    "slow collate": (of(sample=0.1, collate=500, num_workers=4), 20, "collate", "in one piece"),
+    "slow collate, too few workers": (of(sample=0.1, collate=500, num_workers=2), 20, "collate",
+                                      "then num_workers=4"),
+    "tiny rows through workers": (of(sample=0.01, transfer=9, num_workers=4), 2, "transfer",
+                                  "num_workers=0: the main process makes a batch in 0.320 ms"),
+    "large batches": (of(sample=4, transfer=60, num_workers=4), 2, "transfer", "fewer bytes"),
+    "slow step": (of(sample=1, num_workers=4), 96, "step", "a batch every 8.0 ms"),
+    "one slow sample in a hundred": (of(sample=1, num_workers=4, slow=HUNDREDTH), 10, "dataset",
+                                     "which takes 1000 times the median"),
+    "one in a hundred, fast enough on average": (
+        of(sample=1, num_workers=4, slow=HUNDREDTH), 120, "stalls", "a larger prefetch_factor"),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_what_is_planted_is_named(name):
+    planted, step, bound, words = PLANTED[name]
+    report = report_of(step, **planted)
+    last = str(report).splitlines()[-1]
+    assert report.bound == bound
+    assert words in last
+    assert last.startswith(f"waits for data {report.share:.0%} of the time")
+    assert ("bound by" in last) == (bound != "step")
+
+
+def test_a_sample_that_takes_longer_than_others_but_holds_nothing_up_is_not_blamed():
+    tiny = report_of(2, sample=0.01, transfer=9, num_workers=4,
+                     slow=dict.fromkeys(range(7, 12_800, 100), 90))
+    assert tiny.samples.slowest.seconds > 10 * tiny.samples.slowest.usual
+    assert (tiny.slow, tiny.bound) == (None, "transfer")
+
+
+def test_a_step_and_a_loader_that_are_fast_only_apart_are_said_to_be():
+    report = report_of(96, sample=1, num_workers=4)
+    both = replace(report, wait=0.05)
+    assert both.bound == "stalls"
+    assert "fewer workers if the step needs their cores" in str(both)
+
+
+def test_the_times_of_a_crowded_machine_are_all_right():
+    report = report_of(96, sample=40, num_workers=8)
+    found = report.first, report.wait, report.step, report.alone, report.fixed
+    assert found == pytest.approx((2.56, 0.224, 0.096, 0.320, 0.096))
+    assert (report.samples.fetch, report.share) == (pytest.approx(1.28), pytest.approx(0.7))
+    assert report.samples.cpu == pytest.approx(1)
+    assert report.making == pytest.approx(report.alone)
+
+
+def test_without_workers_the_step_waits_for_the_whole_batch():
+    report = report_of(50, sample=1, collate=18, batch_size=32)
+    assert (report.wait, report.step) == (pytest.approx(0.05), pytest.approx(0.05))
+    assert report.bound == "dataset"
+
+
+def test_stalls_go_when_more_is_prefetched():
+    planted = PLANTED["one in a hundred, fast enough on average"][0]
+    shares = [report_of(120, **planted, prefetch_factor=factor).share for factor in (2, 16)]
+    assert shares[0] > 0.05 > shares[1]
+
+
+def test_a_step_that_only_launches_looks_short_unless_the_clock_waits_for_the_gpu():
+    shares = []
+    for finish in (lambda loader: None, Pretended.finish):
+        loader = Pretended(sample=10, num_workers=4)
+        found = Waiting(loader, clock=loader.clock, finish=lambda f=finish, p=loader: f(p))
+        step = loader.launch(96)
+        for batch in found:
+            step(batch)
+        shares.append(share_of(sum(found.waits), sum(found.steps)))
+    assert shares[0] > 0.98
+    assert shares[1] == 0
+
+
+# ---- real loaders, counted and not timed --------------------------------------------------------
+class Rows(Dataset):
+    """Sample i moves `time` by i + 1 ms."""
+
+    def __init__(self, size, time):
+        self.size, self.time = size, time
+
+    def __len__(self):
+        return self.size
+
+    def __getitem__(self, i):
+        self.time[0] += (i + 1) / 1000
+        return torch.tensor(i)
+
+
+class Whole(Rows):
+    """A batch moves `time` by 1 s."""
+
+    def __getitems__(self, indices):
+        self.time[0] += 1
+        return [torch.tensor(i) for i in indices]
+
+
+class Stream(IterableDataset):
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __iter__(self):
+        return (self.rows[i] for i in range(len(self.rows)))
+
+
+def made(dataset, time, skip=0, **options):
+    def clock():  # for wall time and CPU time
+        return time[0]
+
+    return in_main(DataLoader(dataset, **options), skip, clock, clock)
+
+
+def test_each_sample_has_its_own_time():
+    time = [0.0]
+    found = made(Rows(10, time), time, batch_size=4)
+    assert dict(found.seconds) == pytest.approx({i: (i + 1) / 1000 for i in range(10)})
+    assert found.size == pytest.approx(10 / 3)
+    assert found.cpu == pytest.approx(1)
+
+
+def test_samples_that_come_together_share_their_time():
+    time = [0.0]
+    found = made(Whole(8, time), time, batch_size=4)
+    assert dict(found.seconds) == pytest.approx(dict.fromkeys(range(8), 0.25))
+    assert found.fetch == pytest.approx(1)
+
+
+def test_batches_that_were_read_before_are_skipped_where_there_are_more():
+    time = [0.0]
+    assert [i for i, _ in made(Rows(10, time), time, skip=2, batch_size=4).seconds] == [8, 9]
+    assert len(made(Rows(10, time), time, skip=3, batch_size=4).seconds) == 10
+
+
+def test_streams_and_datasets_that_make_whole_batches_are_timed_too():
+    time = [0.0]
+    stream = made(Stream(Rows(10, time)), time, batch_size=4)
+    assert dict(stream.seconds) == pytest.approx({i: (i + 1) / 1000 for i in range(10)})
+    assert stream.size == 4  # the last one, of 2, isn't whole
+    batches = made(Rows(10, time), time, batch_size=None)
+    assert (batches.size, len(batches.seconds)) == (1, 10)
+    assert batches.fetch == pytest.approx(0.0055)
+
+
+def test_about_two_hundred_samples_are_enough():
+    time = [0.0]
+    assert len(made(Rows(5000, time), time, batch_size=64).seconds) == 256
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_real_loader_is_examined_over_as_many_epochs_as_it_takes(workers):
+    context = "fork" if workers else None
+    loader = DataLoader(Rows(12, [0.0]), 4, num_workers=workers, multiprocessing_context=context)
+    seen = []
+    report = examine(loader, seen.append, batches=6)
+    assert report.workers == workers
+    assert report.first > 0 < report.alone
+    assert len(seen) == 1 + 2 * workers + 6 + 6
+
+
+def test_a_watched_loop_gets_each_batch_once_and_may_break_off():
+    found = Waiting(DataLoader(range(6), 2))
+    assert [batch.tolist() for batch in found] == [[0, 1], [2, 3], [4, 5]]
+    assert (len(found.first), len(found.waits), len(found.steps)) == (1, 2, 3)
+    for _ in found:
+        break
+    assert (len(found.first), len(found.waits), len(found.steps)) == (2, 2, 3)
+    assert str(found).startswith("waits for data ")
+
+
+def test_a_persistent_loader_prefetches_only_when_its_next_epoch_begins():
+    asked = []
+
+    class Log(Sampler):
+        def __iter__(self):
+            for i in range(8):
+                asked.append(i)
+                yield i
+
+    loader = DataLoader(Rows(8, [0.0]), 1, sampler=Log(), num_workers=2, persistent_workers=True,
+                        multiprocessing_context="fork")
+    assert len(list(loader)) == 8 == len(asked)
+    batches = iter(loader)
+    assert len(asked) == 8 + 2 * 2
+    assert len(list(batches)) == 8
+
+
+@pytest.mark.parametrize(("size", "words"), [(0, "empty"), (2, "a single batch")])
+def test_too_few_batches_are_refused(size, words):
+    with pytest.raises(ValueError, match=words):
+        examine(DataLoader(torch.zeros(size, 1), 2), print)
+
+
+# ---- the command -------------------------------------------------------------------------------
+MODULE = '''
+import torch
+from torch.utils.data import DataLoader
+def make_loader():
+    return DataLoader(torch.zeros(64, 2), 4)
+def step(batch):
+    batch.sum()
+def no_loader():
+    return [1, 2]
+def empty():
+    return DataLoader([], 4)
+number = 3
+'''
+
+
+def command(folder, *arguments):
+    (folder / "mine.py").write_text(MODULE, encoding="utf-8")
+    return subprocess.run([sys.executable, str(CODE / "waiting_for_data.py"), *arguments],
+                          cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_the_command_ends_in_one_line_that_answers(tmp_path):
+    done = command(tmp_path, "mine:make_loader", "--step", "mine:step", "--batches", "5")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1].startswith("waits for data ")
+    assert "; try " in done.stdout
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    (["mine"], "write it as module:name"),
+    (["nothing_here:make"], "can't import nothing_here"),
+    (["mine:nothing"], "mine has no nothing"),
+    (["mine:number"], "not a function"),
+    (["mine:no_loader"], "returns list, not a DataLoader"),
+    (["mine:empty"], "the loader is empty"),
+    (["mine:make_loader", "--step", "-1"], "give seconds, 0 or more"),
+    (["mine:make_loader", "--step", "mine:number"], "not a function of a batch"),
+    (["mine:make_loader", "--step", "soon"], "write it as module:name"),
+    (["mine:make_loader", "--batches", "0"], "give 1 or more"),
+])
+def test_what_is_wrong_is_said_in_one_line(tmp_path, monkeypatch, capsys, arguments, words):
+    (tmp_path / "mine.py").write_text(MODULE, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+    with pytest.raises(SystemExit) as found:
+        waiting_for_data.main(arguments)
+    [line] = str(found.value).splitlines()
+    assert line.startswith("waiting_for_data: ")
+    assert words in line
+
+
+def test_times_are_written_for_people():
+    assert [ms(x) for x in (1.28, 0.0999, 0.096, 0.00123, 0.0000012, 0)] == [
+        "1,280 ms", "99.9 ms", "96.0 ms", "1.2 ms", "0.001 ms", "0.000 ms"]
