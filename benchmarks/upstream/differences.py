@@ -53,7 +53,16 @@ MODULE: tuple[Listed, ...] = (
            "An assignment calls it with `persistent` here; torch has a rule for old subclasses.",
            ("TestNN.test_buffer_bad_module_subclass",)),
 )
-LAYERS: tuple[Listed, ...] = ()
+LAYERS: tuple[Listed, ...] = (
+    Listed("要求拒绝 running 统计量的前向梯度",
+           "want forward gradients of the running statistics refused",
+           "torch.batch_norm has no rule for them; here they are tensors like others.",
+           ("TestNN.test_batchnorm_raises_error_if_running_var_or_running_mean_have_forward_grad",)),
+    Listed("对空 batch 求二阶梯度", "differentiate twice through an empty batch",
+           "The windows are a view by as_strided; where that is empty, torch's gradient of it has "
+           "no graph, so there is nothing to differentiate again.",
+           ("TestNN.test_Conv2d_zero_batch",)),
+)
 INDEX: tuple[Listed, ...] = (
     Listed("要求不带下标的写入报错", "want an error for a write without an index",
            "index_put of no index at all into a tensor of no dimensions; here that is the tensor.",
