@@ -177,6 +177,19 @@ def test_a_convolution_of_no_images_and_its_memory():
     assert mini_layers.conv2d(torch.ones(2, 2, 5, 5), kernel).is_contiguous()
 
 
+@pytest.mark.parametrize(("images", "graph"), [(2, True), (0, False)])
+def test_a_view_of_no_images_has_a_gradient_without_a_graph(images, graph):
+    x = torch.randn(images, 2, 4, 4, requires_grad=True)
+    for view in (mini_layers.windows(x, (2, 2)), x.as_strided((images, 2), (32, 1))):
+        incoming = torch.ones_like(view, requires_grad=True)
+        gradient, = torch.autograd.grad(view, x, incoming, create_graph=True)
+        assert gradient.requires_grad is graph
+    view = x.unfold(2, 2, 1).unfold(3, 2, 1)                        # the same windows
+    gradient, = torch.autograd.grad(view, x, torch.ones_like(view, requires_grad=True),
+                                    create_graph=True)
+    assert gradient.requires_grad
+
+
 def test_an_empty_batch_leaves_the_running_statistics_alone():
     for function in (mini_layers.batch_norm, functional.batch_norm):
         mean, var = torch.full((3,), 2.0), torch.full((3,), 5.0)
