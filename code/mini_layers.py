@@ -3,11 +3,12 @@
 Read it from top to bottom: linear and embedding, dropout, the norms, convolution, softmax and the
 losses. Attention is in mini_layers_attention.py, and what is refused in mini_layers_checks.py. For
 finite numbers of a floating dtype, each has the results and gradients of the function of the same
-name in torch.nn.functional, up to rounding, and its main arguments.
+name in torch.nn.functional, up to rounding, and its main arguments. linear and conv2d also take
+integers.
 
 Left out: groups and padding in words of a convolution, probabilities as targets, logits of no
-classes, a bias or a loss's weight of two dimensions, a loss of mixed dtypes, integers; and what
-torch takes only because a tensor has no elements. It needs torch.
+classes, a bias or a loss's weight of two dimensions, a loss of mixed dtypes; and what torch takes
+only because a tensor has no elements. It needs torch.
 """
 from operator import index
 
@@ -49,7 +50,7 @@ def linear(x, weight, bias=None):
 
     `expand` refuses a bias of more dimensions, which would make the result larger.
     """
-    check_kinds(x, weight, bias)
+    check_kinds(x, weight, bias, whole=True)
     out = x @ weight.t()
     if bias is None:
         return out
@@ -96,8 +97,8 @@ def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=Fa
     """x (N, C, ...): every channel over the batch and all positions, weight and bias (C,).
 
     In training, the statistics of this batch normalise and are noted in `running_mean` and
-    `running_var` (C,), which may be None; otherwise these two normalise. ValueError if one of the
-    four isn't (C,): a single number would quietly serve all channels.
+    `running_var` (C,), which may be None; otherwise these two normalise. RuntimeError if one of
+    the four isn't (C,): a single number would quietly serve all channels.
     """
     check_eps(eps, training)
     check_statistics(running_mean, running_var)
@@ -134,7 +135,7 @@ def batch_statistics(x, running_mean, running_var, momentum):
 def layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5):
     """x (..., *normalized_shape): each element of the batch by itself, the same in eval.
 
-    `eps` stands inside the root, beside the biased variance. ValueError as `check_end`.
+    `eps` stands inside the root, beside the biased variance. RuntimeError as `check_end`.
     """
     check_end(x, normalized_shape)
     check_shapes(normalized_shape, weight, bias)
@@ -150,8 +151,8 @@ def layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5):
 def rms_norm(x, normalized_shape, weight=None, eps=None):
     """x (..., *normalized_shape) divided by its root mean square: no mean taken off, no bias.
 
-    `eps` stands inside the root; None is the machine epsilon of the dtype computed in. ValueError
-    as `check_end`.
+    `eps` stands inside the root; None is the machine epsilon of the dtype computed in.
+    RuntimeError as `check_end`.
     """
     check_end(x, normalized_shape)
     check_shapes(normalized_shape, weight)
@@ -193,12 +194,12 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1):
     """x (N, C, H, W), weight (O, C, kernel_h, kernel_w), bias (O,) -> (N, O, out_h, out_w).
 
     An x of (C, H, W) is one image. `stride`, `padding` and `dilation` are a number or a pair.
-    RuntimeError as `windows`; ValueError, TypeError as the checks.
+    Raises as `windows`, `pair` and the checks.
     """
     if x.dim() == 3:
         return conv2d(x.unsqueeze(0), weight, bias, stride, padding, dilation).squeeze(0)
     stride, padding, dilation = pair(stride), pair(padding), pair(dilation)
-    check_kinds(x, weight, bias)
+    check_kinds(x, weight, bias, whole=True)
     check_image(x.shape[2:], padding)
     check_shapes((len(weight), x.shape[1], *weight.shape[2:]), weight)
     check_shapes(weight.shape[:1], bias)
@@ -221,7 +222,8 @@ def pad(x, padding):
 
 
 def pair(value):
-    """Two whole numbers: those given, or twice the one given, alone or in a tuple. TypeError."""
+    """Two whole numbers: those given, or twice the one given, alone or in a tuple. TypeError,
+    ValueError."""
     values = (value,) if hasattr(value, "__index__") else tuple(value)
     first, second = values * 2 if len(values) == 1 else values
     return index(first), index(second)
@@ -259,7 +261,7 @@ def cross_entropy(logits, target, weight=None, ignore_index=-100, reduction="mea
 
     Logits (C,) and a target of no dimensions are one sample. The mean is the sum divided by the
     weights of the targets that count, not by N: nan if all are ignored. `reduction`: "mean", "sum"
-    or "none". ValueError, TypeError as `check_targets`; probabilities as targets are left out.
+    or "none". Raises as `check_targets`; probabilities as targets are left out.
     """
     if logits.dim() == 1:
         loss = cross_entropy(logits.unsqueeze(0), target.unsqueeze(0), weight, ignore_index,

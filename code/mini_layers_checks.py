@@ -8,10 +8,12 @@ import torch
 REDUCTIONS = ("mean", "sum", "none")
 
 
-def check_kinds(*tensors):
-    """TypeError unless all are floating point, and of one dtype: torch mixes none here."""
+def check_kinds(*tensors, whole=False):
+    """TypeError unless all are floating point, and of one dtype: torch mixes none here. `whole`:
+    integers will do, too."""
     kinds = {tensor.dtype for tensor in tensors if tensor is not None}
-    if len(kinds) > 1 or not all(kind.is_floating_point or kind.is_complex for kind in kinds):
+    if len(kinds) > 1 or not all(kind.is_floating_point or kind.is_complex or (
+            whole and kind != torch.bool) for kind in kinds):
         raise TypeError(f"one floating dtype for all, not {', '.join(sorted(map(str, kinds)))}")
 
 
@@ -25,17 +27,17 @@ def check_beside(x, *tensors):
 
 
 def check_shapes(wanted, *tensors):
-    """ValueError for a tensor of another shape: one number would quietly serve all places."""
+    """RuntimeError for a tensor of another shape: one number would quietly serve all places."""
     for tensor in tensors:
         if tensor is not None and tuple(tensor.shape) != tuple(wanted):
-            raise ValueError(f"shape {tuple(tensor.shape)}, but {tuple(wanted)} is wanted")
+            raise RuntimeError(f"shape {tuple(tensor.shape)}, but {tuple(wanted)} is wanted")
 
 
 def check_end(x, normalized_shape):
-    """ValueError unless `normalized_shape` is the end of x's shape, and not empty."""
+    """RuntimeError unless `normalized_shape` is the end of x's shape, and not empty."""
     end = tuple(normalized_shape)
     if not end or tuple(x.shape[-len(end):]) != end:
-        raise ValueError(f"normalized_shape {end} is not the end of the shape {tuple(x.shape)}")
+        raise RuntimeError(f"normalized_shape {end} is not the end of the shape {tuple(x.shape)}")
 
 
 def padding_row(padding_idx, rows):
@@ -80,9 +82,11 @@ def check_image(sizes, padding):
 
 
 def check_targets(logits, target, weight, reduction, label_smoothing):
-    """TypeError, ValueError for what would give a number, but not the loss."""
+    """TypeError, ValueError, RuntimeError for what would give a number, but not the loss."""
     if target.dtype not in (torch.int64, torch.uint8):
         raise TypeError(f"targets are class indices in int64, not {target.dtype}")
+    if target.shape[:1] != logits.shape[:1]:
+        raise ValueError(f"target {tuple(target.shape)}, but logits {tuple(logits.shape)}")
     check_shapes(logits.shape[:1] + logits.shape[2:], target)
     check_shapes(logits.shape[1:2], weight)
     check_kinds(logits, weight)

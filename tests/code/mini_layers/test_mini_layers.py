@@ -128,10 +128,17 @@ def test_the_running_statistics_carry_no_graph():
 
 @pytest.mark.parametrize(("name", "arguments", "options"), [
     ("batch_norm", [torch.ones(2, 4), torch.zeros(1), torch.ones(1)], {}),
+    ("batch_norm", [torch.ones(2, 4), torch.zeros(4), torch.ones(5)], {}),
     ("batch_norm", [torch.ones(2, 4), torch.zeros(4), torch.ones(4), torch.ones(1)], {}),
+    ("batch_norm", [torch.ones(2, 4), torch.zeros(4), torch.ones(4), None, torch.ones(3)], {}),
     ("layer_norm", [torch.ones(2, 3), (2,)], {}),
     ("layer_norm", [torch.ones(2, 3), (1, 3)], {}),
+    ("layer_norm", [torch.ones(2, 3), ()], {}),
+    ("layer_norm", [torch.ones(2, 3), (3,), torch.ones(1)], {}),
     ("rms_norm", [torch.ones(2, 3), (2,)], {}),
+    ("rms_norm", [torch.ones(2, 3), (3,), torch.ones(1)], {}),
+    ("conv2d", [torch.ones(1, 2, 3, 3), torch.ones(4, 1, 2, 2)], {}),
+    ("conv2d", [torch.ones(1, 2, 3, 3), torch.ones(4, 2, 2, 2), torch.ones(1)], {}),
     ("cross_entropy", [torch.ones(4, 3), torch.tensor([0, 1])], {}),
     ("cross_entropy", [torch.ones(4, 3, 2), torch.zeros(4, 1, dtype=torch.int64)], {}),
     ("cross_entropy", [torch.ones(2, 3), torch.tensor([0, 1])], {"weight": torch.ones(2)}),
@@ -139,15 +146,48 @@ def test_the_running_statistics_carry_no_graph():
     ("binary_cross_entropy_with_logits", [torch.ones(3, 1), torch.ones(3)], {}),
 ])
 def test_shapes_that_would_broadcast_to_another_result_are_refused(name, arguments, options):
+    kinds = []
     for module in (mini_layers, functional):
-        with pytest.raises((ValueError, RuntimeError)):
+        with pytest.raises((ValueError, RuntimeError)) as refused:
             getattr(module, name)(*arguments, **options)
+        kinds.append(refused.type)
+    assert kinds[0] is kinds[1]
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.uint8])
+def test_linear_and_conv2d_of_integers_are_exact(dtype):
+    draw = torch.Generator().manual_seed(0)
+    x, kernel, bias, weight = (torch.randint(9, shape, generator=draw).to(dtype) for shape in (
+        (2, 3, 5, 6), (4, 3, 2, 2), (4,), (4, 6)))
+    steps = {"stride": 2, "padding": 1, "dilation": 2 if dtype == torch.int64 else 1}  # torch's
+    for found, wanted in (
+            (mini_layers.linear(x, weight, bias), functional.linear(x, weight, bias)),
+            (mini_layers.conv2d(x, kernel, bias, **steps),
+             functional.conv2d(x, kernel, bias, **steps))):
+        assert found.dtype == dtype
+        assert found.equal(wanted)
+    for module in (mini_layers, functional):
+        with pytest.raises((TypeError, NotImplementedError)):
+            module.conv2d(x.bool(), kernel.bool())
 
 
 def test_a_convolution_of_no_images_and_its_memory():
     kernel = torch.ones(4, 2, 3, 3)
     assert mini_layers.conv2d(torch.ones(0, 2, 5, 5), kernel).shape == (0, 4, 3, 3)
     assert mini_layers.conv2d(torch.ones(2, 2, 5, 5), kernel).is_contiguous()
+
+
+@pytest.mark.parametrize(("images", "graph"), [(2, True), (0, False)])
+def test_a_view_of_no_images_has_a_gradient_without_a_graph(images, graph):
+    x = torch.randn(images, 2, 4, 4, requires_grad=True)
+    for view in (mini_layers.windows(x, (2, 2)), x.as_strided((images, 2), (32, 1))):
+        incoming = torch.ones_like(view, requires_grad=True)
+        gradient, = torch.autograd.grad(view, x, incoming, create_graph=True)
+        assert gradient.requires_grad is graph
+    view = x.unfold(2, 2, 1).unfold(3, 2, 1)                        # the same windows
+    gradient, = torch.autograd.grad(view, x, torch.ones_like(view, requires_grad=True),
+                                    create_graph=True)
+    assert gradient.requires_grad
 
 
 def test_an_empty_batch_leaves_the_running_statistics_alone():

@@ -168,10 +168,10 @@ def left_out(name, args, options):
     x, tensors = args[0], [arg for arg in args if isinstance(arg, torch.Tensor)]
     dtypes = {t.dtype for t in tensors}
     return any((
-        # of an empty batch torch does not look at the other arguments; of integers it takes some
+        # of an empty batch torch does not look at the other arguments, nor at a dtype of integers
         name in ("linear", "batch_norm", "conv2d", "cross_entropy", ATTENTION)
         and not all(t.numel() for t in tensors),
-        dtypes == {WHOLE} and (name in ("linear", "conv2d") or not x.numel()),
+        dtypes == {WHOLE} and not x.numel(),
         # masks that torch indexes by two dimensions; a probability it does not look at
         name == ATTENTION and (options["dropout_p"] < 0 or (
             args[3] is not None and args[3].dtype == torch.bool and args[3].dim() < 2)),
@@ -292,7 +292,7 @@ def test_a_mask_of_numbers_goes_with_causal():
 
 @pytest.mark.parametrize("shape", [(8,), (6, 8), (2, 3, 7), (2, 3, 1), (2, 2, 3, 8), ()])
 def test_attention_is_refused_an_input_of_another_shape(shape):
-    with pytest.raises(ValueError, match="is wanted"):
+    with pytest.raises(RuntimeError, match="is wanted"):
         attention.MultiheadAttention(8, 2)(torch.randn(shape))
 
 
