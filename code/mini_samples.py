@@ -27,6 +27,7 @@ from mini_samples_batch import (
 )
 from mini_samples_order import (
     EachEpoch,
+    Resumable,
     batched,
     bucketed,
     mixed,
@@ -37,9 +38,10 @@ from mini_samples_order import (
     weighted,
 )
 
-__all__ = ["IGNORE", "NOBODY", "Concat", "EachEpoch", "Packed", "Padded", "Subset", "Transformed",
-           "batched", "batches", "block_mask", "bucketed", "collate", "fetch", "mixed", "pack",
-           "pad", "ranked", "shuffled", "split", "token_batches", "waste", "weighted"]
+__all__ = ["IGNORE", "NOBODY", "Concat", "EachEpoch", "Packed", "Padded", "Resumable", "Subset",
+           "Transformed", "batched", "batches", "block_mask", "bucketed", "collate", "fetch",
+           "mixed", "pack", "pad", "ranked", "shuffled", "split", "token_batches", "waste",
+           "weighted"]
 
 # --- 1. The loop: indices, samples, a batch ----------------------------------------------------
 

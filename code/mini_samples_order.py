@@ -4,12 +4,13 @@ Each gives the indices of one epoch and looks at no sample. From the same state 
 it draws the same; without one it draws from torch's own. What it is given is checked when the
 first index is asked for.
 """
+import math
 from itertools import cycle, islice
 
 import torch
 
-__all__ = ["EachEpoch", "batched", "bucketed", "by_length", "mixed", "ranked", "shuffled",
-           "token_batches", "waste", "weighted"]
+__all__ = ["EachEpoch", "Resumable", "batched", "bucketed", "by_length", "mixed", "ranked",
+           "shuffled", "token_batches", "waste", "weighted"]
 
 # --- 1. Indices --------------------------------------------------------------------------------
 
@@ -164,3 +165,56 @@ def waste(lengths, batches):
     batches = list(batches)
     places = sum(len(batch) * max(lengths[i] for i in batch) for batch in batches)
     return 1 - sum(lengths[i] for batch in batches for i in batch) / places
+
+
+# --- 3. Going on inside an epoch ---------------------------------------------------------------
+
+class Resumable:
+    """A batch sampler that goes on where training was, on as many ranks as there are then.
+
+    `DataLoader(data, batch_sampler=Resumable(len(data), batch_size, rank, world, seed))`. Each of
+    n samples comes once an epoch, on one rank, in an order that follows from seed and epoch. The
+    place in it is how many samples are gone, on all ranks together. A loader asks for batches
+    ahead, so the training loop has to move the place: call `trained()` after each step, on every
+    rank. After the last one the next epoch begins.
+
+    Ranks take equally many steps. If `world` doesn't divide what is left of the epoch, as many
+    samples of its beginning come twice as are missing. Equal arguments, but for `rank`, belong in
+    all ranks, and then `state_dict` is the same on all. ValueError for a rank that is not there,
+    and if there is no sample or no batch size.
+    """
+
+    def __init__(self, n, batch_size, rank=0, world=1, seed=0):
+        if not 0 <= rank < world or n < 1 or batch_size < 1:
+            raise ValueError(f"rank {rank} of {world}, {n} samples, batch_size={batch_size}: ranks "
+                             f"are 0 … {world - 1}, and a batch has at least one sample")
+        self.n, self.batch_size, self.rank, self.world = n, batch_size, rank, world
+        self.seed, self.epoch, self.gone = seed, 0, 0
+
+    def __iter__(self):
+        """Lists of indices for this rank, from the place on to the end of the epoch."""
+        generator = torch.Generator().manual_seed(self.seed + self.epoch)
+        left = shuffled(self.n, generator)[self.gone:]
+        left = [*left, *islice(cycle(left), -len(left) % self.world)]
+        return batched(left[self.rank::self.world], self.batch_size)
+
+    def __len__(self):
+        """How many batches are left of the epoch, on every rank alike."""
+        return math.ceil((self.n - self.gone) / (self.batch_size * self.world))
+
+    def trained(self):
+        """A step has been made, on all ranks: its samples won't come again in this epoch."""
+        self.gone += self.batch_size * self.world
+        if self.gone >= self.n:
+            self.epoch, self.gone = self.epoch + 1, 0
+
+    def state_dict(self):
+        """Four integers, the same on all ranks."""
+        return {"n": self.n, "seed": self.seed, "epoch": self.epoch, "gone": self.gone}
+
+    def load_state_dict(self, state):
+        """Go on there. Ranks and batch size may be others; ValueError for another n."""
+        if state["n"] != self.n:
+            raise ValueError(f"the state is of {state['n']} samples, the dataset has {self.n}; "
+                             "their order would be another")
+        self.seed, self.epoch, self.gone = state["seed"], state["epoch"], state["gone"]

@@ -89,6 +89,14 @@ def expected(rows, now, workers):
     }
 
 
+def virtual_peak(settings):
+    """The most batches in memory at once, by the times of torch."""
+    rows = virtual_loader.run(settings)
+    return max(sum(row["start"] <= now < row["given"] for row in rows)
+               + any(row["given"] <= now for row in rows)
+               for row in rows for now in (row["start"], row["given"]))
+
+
 def test_step_by_step_it_shows_where_torch_has_each_batch(opened):
     page = opened()
     settings = settings_of(page)
@@ -129,7 +137,11 @@ def test_what_the_reader_sets_is_what_torch_would_do(opened):
         total = rows[-1]["done"]
         assert page.evaluate("told.at(-1)") == settings
         assert page.evaluate(TIMES) == rows_of(rows)
-        for kind, since, until in (("making", "start", "end"), ("computing", "given", "done")):
+        for kind, since, until in (("making", "start", "end"), ("computing", "given", "done"),
+                                   ("pinning", "pinning", "pinned")):
+            if kind == "pinning" and not settings["pin"]:
+                assert page.evaluate(BLOCKS, kind) == []
+                continue
             blocks = [[row["batch"], 100 * row[since] / total,
                        100 * (row[until] - row[since]) / total] for row in rows]
             drawn = sorted(page.evaluate(BLOCKS, kind))
@@ -155,9 +167,14 @@ def test_what_the_reader_sets_is_what_torch_would_do(opened):
     field("num_workers").press("Tab")
     assert field("num_workers").input_value() == "3"
     assert field("num_workers").get_attribute("aria-invalid") is None
+    for name, value in {"pin": 30, "spread": 80, "startup": 90, "megabytes": 12}.items():
+        field(name).fill(str(value))
+        assert agrees()[name] == value
+    assert f"{virtual_peak(settings_of(page)) * 12} MB" in page.locator(".tl-figures").inner_text()
     field("num_workers").fill("0")
     assert agrees()["num_workers"] == 0
     assert field("prefetch_factor").is_disabled()
+    assert field("startup").is_disabled()
     field("slow").select_option("none")
     agrees()
     assert not field("factor").is_visible()
@@ -212,6 +229,7 @@ def test_axe_finds_nothing_and_no_light_frame_surrounds_it(opened, scheme):
     page.locator("loader-timeline details").evaluate("fold => { fold.open = true; }")
     for _ in range(9):
         page.locator(NEXT).press("ArrowRight")
+    page.evaluate("scrollTo(0, 0)")     # else the page's head may lie over a field
     assert violations(page, "loader-timeline", at_least=11) == []
     contrasts = page.evaluate(CONTRAST)
     assert {kind for kind, _ in contrasts} == {"making", "computing", "ready"}

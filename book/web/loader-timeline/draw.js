@@ -18,6 +18,10 @@ function block(run, kind, start, end, text = "", more = "") {
     part(end - start)}%${more}"><b>${text}</b></span>`;
 }
 
+/** What the thread that pins does, one batch after the other. */
+const pinLane = (run) => lane(LABELS.pinner, run.tasks.map(({ batch, pinning, pinned }) => (
+  block(run, "pinning", pinning, pinned, batch))));
+
 const lane = (label, blocks) => `<div class="tl-lane"><div>${both(label)}</div>
   <div class="tl-track">${blocks.join("")}</div></div>`;
 
@@ -37,7 +41,7 @@ function trainingLane(run) {
 function readyLane(run) {
   const columns = [];
   for (const time of run.moments) {
-    const { results, early } = stateAt(run, time), n = results.length + early.length;
+    const { ready: n } = stateAt(run, time);
     if (n !== columns.at(-1)?.n) columns.push({ n, time });
   }
   const most = Math.max(...columns.map(({ n }) => n));
@@ -63,8 +67,8 @@ function axis(run) {
 export function lanesOf(run) {
   const workers = run.settings.num_workers || 1;
   const width = Math.min(WIDEST, run.total * BLOCK / run.settings.fetch);
-  return [[...times(workers, (worker) => workerLane(run, worker)), trainingLane(run),
-    ...(run.settings.num_workers ? [readyLane(run)] : []), axis(run)].join(""), width];
+  return [[...times(workers, (worker) => workerLane(run, worker)),
+    ...(run.settings.pin ? [pinLane(run)] : []), trainingLane(run), ...(run.settings.num_workers ? [readyLane(run)] : []), axis(run)].join(""), width];
 }
 
 /** What every queue holds at a moment. */
@@ -75,7 +79,9 @@ export function machineOf(run, state) {
   const head = ["machine", "queue", "making"].map(
     (key) => `<th scope="col">${both(LABELS[key])}</th>`);
   const expected = state.ended ? "–" : settings.in_order ? numbers([state.given]) : both(any);
-  const held = { results: numbers(state.results), early: numbers(state.early), expected,
+  const pins = settings.pin ? { pinning: numbers([state.pinning]),
+    pinned: numbers(state.pinned) } : {};
+  const held = { results: numbers(state.results), ...pins, early: numbers(state.early), expected,
     loop: numbers([state.loop]), memory: state.memory };
   return `<table><tr>${head.join("")}</tr>${rows.join("")}</table>${list(Object.entries(held))}`;
 }
@@ -90,8 +96,8 @@ export function figuresOf(run) {
 
 /** The rows of the table of times as texts, as code/inside/widgets/loader_timeline.py has them. */
 export const timesOf = ({ tasks, order }) => order.map((n) => tasks[n]).map((task) => [
-  task.batch, task.worker ?? "–", task.sent, `${task.start}–${task.end}`, task.got, task.given,
-  task.done].map(String));
+  task.batch, task.worker ?? "–", task.sent, `${task.start}–${task.end}`, task.pinned, task.got,
+  task.given, task.done].map(String));
 
 export function tableOf(run) {
   const head = HEAD.map((pair) => `<th scope="col">${both(pair)}</th>`).join("");

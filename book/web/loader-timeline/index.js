@@ -22,7 +22,8 @@ const option = (name) => `<option value="${name}" data-text="${name}"></option>`
 
 const SKELETON = `<div class="w-frame w-steps" role="group" data-label="timeline">
   <div class="tl-form">
-    ${["num_workers", "prefetch_factor", "batches", "fetch", "step"].map(number).join("")}
+    ${["num_workers", "prefetch_factor", "batches", "fetch", "step", "spread", "startup", "pin",
+    "megabytes"].map(number).join("")}
     <label><span>${both(LABELS.slow)}</span><select name="slow">${
       ["none", "worker", "batch"].map(option).join("")}</select></label>
     ${number("which")}${number("factor")}
@@ -36,7 +37,7 @@ const SKELETON = `<div class="w-frame w-steps" role="group" data-label="timeline
   </div>
   <p class="w-status" aria-live="polite"></p>
   <div class="w-stage" role="group" data-label="lanes"><div class="tl-lanes"></div></div>
-  <p class="w-legend">${["making", "waiting", "computing"].map(key).join("")}</p>
+  <p class="w-legend">${["making", "pinning", "waiting", "computing"].map(key).join("")}</p>
   <div class="tl-machine"></div>
   <details><summary>${both(LABELS.table)}</summary>
     <div class="w-table" role="group" data-label="table" tabindex="0"></div></details>
@@ -109,7 +110,7 @@ export class LoaderTimeline extends Widget {
       field.parentNode.querySelector("small").textContent = `${least}–${most}`;
     }
     if (["which", "factor"].includes(name)) field.parentNode.hidden = settings.slow === "none";
-    if (["prefetch_factor", "in_order"].includes(name)) field.disabled = !settings.num_workers;
+    if (["prefetch_factor", "in_order", "startup"].includes(name)) field.disabled = !settings.num_workers;
   }
 
   tell() {

@@ -19,7 +19,7 @@ loader-timeline .w-frame {
   .tl-check {
     display: flex; gap: .5rem; align-items: center; min-height: 2.75rem; grid-column: 1 / -1;
   }
-  .tl-check input { width: 1.25rem; height: 1.25rem; margin: 0; accent-color: var(--w-accent); }
+  .tl-check input { width: 1.5rem; height: 1.5rem; margin: 0; accent-color: var(--w-accent); }
   .tl-check > span { color: inherit; font-size: .9375rem; }
 
   .tl-figures, .tl-machine { padding-block: .85rem; border-block: 1px solid var(--w-line); }
@@ -55,6 +55,7 @@ loader-timeline .w-frame {
     background: color-mix(in srgb, var(--w-accent) 26%, var(--w-ground));
     border-color: var(--w-accent);
   }
+  .tl-pinning { background: var(--w-ground); border-color: var(--w-text); }
   .tl-computing { background: var(--w-text); color: var(--w-ground); }
   .tl-waiting {
     background: repeating-linear-gradient(135deg, transparent 0 4px,

@@ -6,6 +6,10 @@ export const LABELS = {
   batches: ["批数", "batches"],
   fetch: ["做一批（毫秒）", "making a batch (ms)"],
   step: ["训练一步（毫秒）", "training step (ms)"],
+  spread: ["各批差多少（%）", "spread of these times (%)"],
+  startup: ["启动工作进程（毫秒）", "starting the workers (ms)"],
+  pin: ["锁页一批（毫秒，0 是不锁）", "pinning a batch (ms; 0: not pinned)"],
+  megabytes: ["一批多大（MB）", "size of a batch (MB)"],
   slow: ["慢的是", "what is slow"],
   none: ["没有", "nothing"],
   worker: ["一个工作进程", "one worker"],
@@ -15,6 +19,7 @@ export const LABELS = {
   in_order: ["`in_order`：按编号交出", "`in_order`: hand over in batch order"],
   lanes: ["时间线，内容与下面的时刻表相同", "Timeline; the table of times below says the same"],
   training: ["训练", "training"],
+  pinner: ["锁页线程", "pin thread"],
   ready: ["做好了，还没交出", "made, not yet handed over"],
   first: ["起点", "Start"],
   previous: ["上一刻", "Previous moment"],
@@ -26,6 +31,8 @@ export const LABELS = {
   waiting: ["训练在等", "training waits"],
   queue: ["下标队列", "index queue"],
   results: ["结果队列", "result queue"],
+  pinning: ["正在锁页", "being pinned"],
+  pinned: ["锁完页，排着队", "pinned, in the queue"],
   early: ["早到，存着", "early, kept"],
   expected: ["下一个轮到", "next expected"],
   loop: ["训练手里", "held by the loop"],
@@ -33,6 +40,7 @@ export const LABELS = {
   machine: ["此刻各批在哪里", "where the batches are"],
   perSecond: ["吞吐", "throughput"],
   share: ["训练等待的时间", "time spent waiting"],
+  busy: ["工作进程在做事的时间", "time the workers are busy"],
   most: ["内存里最多", "most in memory"],
   order: ["交出的次序", "order of delivery"],
   table: ["时刻表", "Table of times"],
@@ -41,19 +49,21 @@ export const LABELS = {
 };
 export const HEAD = [
   ["批", "batch"], ["工作进程", "worker"], ["派出", "sent"], ["制作", "being made"],
-  ["收到", "received"], ["交出", "handed over"], ["训练完", "step ends"],
+  ["锁页完", "pinned"], ["收到", "received"], ["交出", "handed over"], ["训练完", "step ends"],
 ];
 
 export const workerName = (worker, { num_workers: workers }) => (
   workers ? [`工作进程 ${worker}`, `worker ${worker}`] : ["主进程", "main process"]);
 export const any = ["谁先到就是谁", "whichever comes first"];
-const share = (f) => `${Math.round(100 * f.share)}%`;
+const percent = (share) => `${Math.round(100 * share)}%`;
+const workersOf = (busy) => busy.map(percent).join(" · ") || "–";
 export const figureWords = (run, f) => ({
   perSecond: [`每秒 ${f.perSecond.toFixed(1)} 批，共 ${run.total} 毫秒`,
     `${f.perSecond.toFixed(1)} batches/s, ${run.total} ms in all`],
-  share: [`${share(f)}（${f.waited} 毫秒）`, `${share(f)} (${f.waited} ms)`],
-  most: [`${f.memory} 批，做到一半的和训练手里的也算`,
-    `${f.memory}, counting those half made and the one the loop holds`],
+  share: [`${percent(f.share)}（${f.waited} 毫秒）`, `${percent(f.share)} (${f.waited} ms)`],
+  busy: [workersOf(f.busy), workersOf(f.busy)],
+  most: [`${f.memory} 批，${f.megabytes} MB，做到一半的和训练手里的也算`,
+    `${f.memory} batches, ${f.megabytes} MB, counting those half made and the one the loop holds`],
 });
 
 const zhList = (list) => `第 ${list.join("、")} 批`;
@@ -66,7 +76,7 @@ export function describe(run, time, state) {
   const ended = at("end").filter(({ worker }) => worker !== null);
   const kept = at("got").filter(({ given }) => given > time).map(({ batch }) => batch);
   const said = [
-    ...ended.map(made), ...(time === 0 && settings.num_workers ? [firstSent(settings)] : []),
+    ...ended.map(made), ...(settings.pin ? at("pinned").map(pinnedNow) : []), ...(time === 0 && settings.num_workers ? [firstSent(settings)] : []),
     ...(kept.length ? [keptEarly(kept)] : []),
     ...at("given").sort((a, b) => order.indexOf(a.batch) - order.indexOf(b.batch))
       .map(({ batch }) => handedOver(run, batch)),
@@ -76,6 +86,8 @@ export function describe(run, time, state) {
 
 const made = ({ worker, batch }) => [`${worker} 号工作进程做完第 ${batch} 批。`,
   `Worker ${worker} has made batch ${batch}.`];
+
+const pinnedNow = ({ batch }) => [`第 ${batch} 批锁完页。`, `Batch ${batch} is pinned.`];
 
 function firstSent({ batches, num_workers: workers, prefetch_factor: prefetch }) {
   const n = Math.min(batches, workers * prefetch);

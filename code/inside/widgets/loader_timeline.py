@@ -21,7 +21,8 @@ from inside.widgets.web_module import WEB, joined_module
 ESM = WEB / "loader-timeline" / "index.js"
 RANGES = {  # the least and the most of each number; that of `which` depends on others
     "num_workers": (0, 6), "prefetch_factor": (1, 8), "batches": (1, 24), "fetch": (1, 999),
-    "step": (0, 999), "factor": (2, 20),
+    "step": (0, 999), "spread": (0, 100), "startup": (0, 9999), "pin": (0, 999),
+    "megabytes": (1, 999), "factor": (2, 20),
 }
 SLOW = ("none", "worker", "batch")
 
@@ -51,8 +52,8 @@ def check_number(settings, name, least, most):
 
 # ---------------------------------------------------------------- the table without JavaScript
 HEAD = [spans("批", "batch"), spans("工作进程", "worker"), spans("派出", "sent"),
-        spans("制作", "being made"), spans("收到", "received"), spans("交出", "handed over"),
-        spans("训练完", "step ends")]
+        spans("制作", "being made"), spans("锁页完", "pinned"), spans("收到", "received"),
+        spans("交出", "handed over"), spans("训练完", "step ends")]
 CAPTION = spans("每一批的时刻（毫秒），按交出的次序",
                "The times of each batch (ms), in the order in which they are handed over")
 
@@ -62,7 +63,7 @@ def rows_of(tasks):
     return [
         [str(cell) for cell in (
             t["batch"], "–" if t["worker"] is None else t["worker"], t["sent"],
-            f"{t['start']}–{t['end']}", t["got"], t["given"], t["done"])]
+            f"{t['start']}–{t['end']}", t["pinned"], t["got"], t["given"], t["done"])]
         for t in tasks
     ]
 
@@ -77,19 +78,23 @@ def fallback(settings):
 class LoaderTimeline(anywidget.AnyWidget):
     """Timeline of one epoch of a `DataLoader` with `num_workers` and of the loop that trains on it.
 
-    A worker needs `fetch` ms for a batch, a training step takes `step` ms. `slow` is "none",
-    "worker" or "batch": worker or batch number `which` takes `factor` times as long. `at` is the
-    moment shown first, in ms. `settings` holds all of these and follows what the reader sets.
-    Raises `ValueError` for what is out of range.
+    A worker can begin after `startup` ms and needs `fetch` ms for a batch, on average if they
+    differ by a `spread` in percent; a batch is `megabytes` large, pinning it takes `pin` ms (0: it
+    isn't pinned), a training step `step` ms. `slow` is "none", "worker" or "batch": worker or batch
+    number `which` takes `factor` times as long. `at` is the moment shown first, in ms. `settings`
+    holds all of these and follows what the reader sets. Raises `ValueError` for what is out of
+    range.
     """
 
     _esm = joined_module(ESM)
     settings = Dict().tag(sync=True)
 
-    def __init__(self, num_workers=2, prefetch_factor=2, batches=16, fetch=20, step=20,
-                 in_order=True, slow="none", which=0, factor=5, at=0):
+    def __init__(self, num_workers=2, prefetch_factor=2, batches=16, fetch=20, step=20, spread=0,
+                 startup=0, pin=0, megabytes=10, in_order=True, slow="none", which=0, factor=5,
+                 at=0):
         settings = {"num_workers": num_workers, "prefetch_factor": prefetch_factor,
-                    "batches": batches, "fetch": fetch, "step": step, "in_order": in_order,
+                    "batches": batches, "fetch": fetch, "step": step, "spread": spread,
+                    "startup": startup, "pin": pin, "megabytes": megabytes, "in_order": in_order,
                     "slow": slow, "which": which, "factor": factor, "at": at}
         check(settings)
         super().__init__(settings=settings)

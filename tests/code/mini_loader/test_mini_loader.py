@@ -288,8 +288,8 @@ def test_slots_are_used_again_and_any_number_of_batches_can_be_held():
     assert len(loader.slots.slots) <= held + 2 * 4
     del batches
     gc.collect()
-    assert len(loader.slots.free) == len(loader.slots.slots)
     assert not loader.slots.lent
+    assert len(loader.slots.free) == len(loader.slots.slots)
 
 
 def lies_in_slots(tensor, loader):

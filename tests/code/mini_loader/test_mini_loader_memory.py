@@ -320,13 +320,14 @@ def test_the_memory_of_large_batches_goes_when_small_ones_follow():
 
 
 @linux
-def test_the_memory_of_batches_that_were_held_goes_when_they_go():
+def test_the_memory_of_batches_that_were_held_goes_with_the_next_batch():
     loader = DataLoader(Rows(200), 4, num_workers=1)        # 320 KB each
     batches = list(loader)
     assert megabytes(loader.slots) > 17 * 0.32
     del batches
     gc.collect()
-    assert len(loader.slots.free) == len(loader.slots.slots)
+    next(iter(loader))
+    assert len(loader.slots.free) >= len(loader.slots.slots) - 3    # this one, two with the worker
     assert megabytes(loader.slots) < 4 * 0.32
 
 
@@ -392,12 +393,15 @@ def test_no_interrupt_is_lost_where_a_batch_is_let_go(monkeypatch):
     monkeypatch.setattr(sys, "unraisablehook", forgotten.append)
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     slots, batch = LentSlots(1), torch.zeros(10_000)
+
+    def fetch_until_interrupted(seconds):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        while not forgotten:
+            slots.unpack(*fresh(slots).pack(batch))
     try:
         for k in range(300):
             with pytest.raises(KeyboardInterrupt):
-                signal.setitimer(signal.ITIMER_REAL, 1e-3 + k * 1e-6)
-                while not forgotten:
-                    slots.unpack(*fresh(slots).pack(batch))
+                fetch_until_interrupted(1e-3 + k * 1e-6)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -14,6 +14,7 @@ import pytest
 from torch.utils.data import DataLoader, Dataset
 from traitlets import TraitError
 
+from benchmarks import loader_traces
 from inside.data.observe import virtual_loader
 from inside.widgets import loader_timeline
 from inside.widgets.loader_timeline import ESM, RANGES, LoaderTimeline
@@ -37,6 +38,9 @@ def draw(seed):
         "prefetch_factor": rng.choice([1, 2, 3, 8]),
         "batches": rng.randint(1, 24), "fetch": rng.choice([1, 2, 10, rng.randint(1, 999)]),
         "step": rng.choice([0, 1, 5, 10, 200, rng.randint(0, 999)]),
+        "spread": rng.choice([0, 0, 100, rng.randint(1, 99)]),
+        "startup": rng.choice([0, 0, 10, rng.randint(1, 9999)]),
+        "pin": rng.choice([0, 0, 1, 10, rng.randint(1, 999)]), "megabytes": rng.randint(1, 999),
         "in_order": rng.random() < 0.5, "slow": rng.choice(["none", "worker", "batch"]),
         "factor": rng.randint(2, 20), "at": rng.randint(0, 500),
     }
@@ -104,13 +108,18 @@ def test_the_cases_hold_what_the_claims_are_about(cases):
         found["no step"] += settings["step"] == 0
         found["kept early"] += any(state["early"] for state in ours["all"])
         found["in the result queue"] += any(state["results"] for state in ours["all"])
+        found["waits to be pinned"] += settings["pin"] > 0 and any(
+            row["pinning"] > row["end"] for row in rows)
+        found["pinned ahead"] += any(state["pinned"] for state in ours["all"])
+        found["of different lengths"] += len({row["end"] - row["start"] for row in rows}) > 3
+        found["starts late"] += min(row["start"] for row in rows) > 0
         found["other order"] += ours["order"] != sorted(ours["order"])
         found["a worker is passed over"] += workers > 1 and any(
             row["worker"] != row["batch"] % workers for row in rows)
         found["fewer batches than the first round"] += (
             settings["batches"] < workers * settings["prefetch_factor"])
         found["two ready at once"] += len({row["end"] for row in rows}) < len(rows)
-    assert len(found) == 6 + 6 + 7, found  # numbers of workers, what is slow in which order, words
+    assert len(found) == 6 + 6 + 11, found  # numbers of workers, what is slow in which order, words
     assert min(found.values()) >= CASES / 32, found
 
 
@@ -127,7 +136,7 @@ def test_sent_kept_and_expected_are_what_stands_in_the_books_of_torch(cases):
             workers = range(settings["num_workers"])
             whom = {row["batch"]: row["worker"] for row in ours["rows"]}
             out = [sorted([*state["queues"][w], *([state["making"][w]] if state["making"][w]
-                    is not None else []), *(k for k in state["results"] if whom[k] == w)])
+                    is not None else []), *(k for k in here(state) if whom[k] == w)])
                    for w in workers]
             told = {"out": out, "early": state["early"], "sent": state["sent"],
                     "outstanding": sum(map(len, out)),
@@ -135,6 +144,12 @@ def test_sent_kept_and_expected_are_what_stands_in_the_books_of_torch(cases):
             assert told == seen[now], (settings, now)
             compared += 1
     assert compared > 10 * CASES
+
+
+def here(state):
+    """What is made and not received: in the queue of results, or with the thread that pins."""
+    pinning = [state["pinning"]] if state.get("pinning") is not None else []
+    return state["results"] + pinning + state["pinned"]
 
 
 class Held(Dataset):
@@ -205,7 +220,7 @@ def test_each_batch_that_is_sent_is_in_one_place(cases):
     for settings, rows, _, ours in cases:
         for now, state in zip(ours["moments"], ours["all"], strict=True):
             places = [*chain(*state["queues"]), *(k for k in state["making"] if k is not None),
-                      *state["results"], *state["early"]]
+                      *here(state), *state["early"]]
             handed = [row["batch"] for row in rows if row["given"] <= now]
             sent = [row["batch"] for row in rows if row["sent"] <= now]
             assert sorted(places + handed) == sorted(sent), (settings, now)
@@ -224,6 +239,10 @@ def test_figures_follow_from_the_times_of_torch(cases):
         assert figures["share"] == pytest.approx(waited / total)
         assert figures["perSecond"] == pytest.approx(1000 * settings["batches"] / total)
         assert figures["memory"] == max(held)
+        assert figures["megabytes"] == max(held) * settings["megabytes"]
+        assert figures["busy"] == [pytest.approx(sum(
+            row["end"] - row["start"] for row in rows if row["worker"] == worker) / total)
+            for worker in range(settings["num_workers"])]
         if workers := settings["num_workers"]:
             assert figures["memory"] <= workers * settings["prefetch_factor"] + 1
 
@@ -271,8 +290,9 @@ def test_each_moment_is_told_in_both_languages_with_the_same_numbers(module):
 
 
 def test_the_words_name_what_is_kept_what_is_sent_and_what_is_awaited(module):
-    said, any_order, alone = told(module, {"slow": "batch", "which": 0, "batches": 8},
-                                  {"in_order": False}, {"num_workers": 0})
+    said, any_order, alone, pins = told(
+        module, {"slow": "batch", "which": 0, "batches": 8}, {"in_order": False},
+        {"num_workers": 0}, {"pin": 7})
     assert said[0][1].startswith("`iter` sends the first 4, in turn.")
     assert said[0][1].endswith("Training waits for batch 0.")
     assert "receives batch 1 early and keeps it." in said[20][1]
@@ -280,6 +300,13 @@ def test_the_words_name_what_is_kept_what_is_sent_and_what_is_awaited(module):
     assert said[max(said)][1].endswith("training has ended.")
     assert "any batch" in any_order[0][1]
     assert "its process makes batch 0" in alone[0][1]
+    assert "Batch 0 is pinned." in pins[27][1]
+    assert not any("pinned" in words for _, words in said.values())
+
+
+def test_at_full_spread_the_batches_have_the_mean_that_the_reader_sets():
+    assert sum(virtual_loader.SPREAD) == pytest.approx(len(virtual_loader.SPREAD))
+    assert len(virtual_loader.SPREAD) == RANGES["batches"][1]
 
 
 # ---------------------------------------------------------------- the table and the widget
@@ -297,7 +324,7 @@ def test_html_is_the_element_with_its_settings_and_the_same_each_time():
     assert first == second
     attribute = re.match(r"<loader-timeline settings='([^']*)'>\n<table>", first)[1]
     assert json.loads(unescape(attribute)) == DEFAULTS | {"slow": "batch", "which": 8}
-    assert first.count('lang="zh-Hans"') == first.count('lang="en"') == 8
+    assert first.count('lang="zh-Hans"') == first.count('lang="en"') == 9
 
 
 @pytest.mark.parametrize(("change", "words"), [
@@ -321,3 +348,17 @@ def test_the_live_widget_runs_torch_on_what_the_reader_set():
     widget.settings = {**widget.settings, "in_order": False, "slow": "batch", "which": 0}
     assert [row["batch"] for row in widget.run()][:4] == [1, 3, 4, 5]
     assert eval(repr(widget)).settings == widget.settings
+
+
+# ---------------------------------------------------------------- real workers beside the model
+def test_a_trace_of_real_workers_is_told_beside_the_model_that_starts_when_they_did(monkeypatch):
+    monkeypatch.setattr(loader_traces, "RUNS", 1)
+    settings = loader_traces.DEFAULTS | {"batches": 4, "slow": "batch", "which": 1}
+    begun, waited, total = loader_traces.trace(settings)
+    assert 0 < begun < waited < total
+    assert total > 4 * settings["step"] + begun, "the loop sleeps for each step"
+    told = loader_traces.compared(settings)
+    assert told.keys() == {column["key"] for column in loader_traces.COLUMNS}
+    assert told["error"] == round(100 * (told["model"] - told["real"]) / told["real"], 1)
+    apart = virtual_loader.run(settings)[-1]["done"]
+    assert apart < told["model"] <= told["real"] + 1, "what the model leaves out takes time"

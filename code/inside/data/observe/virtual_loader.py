@@ -10,18 +10,24 @@ import os
 import threading
 import warnings
 from heapq import heappop, heappush
+from math import floor
 from multiprocessing.context import BaseContext
 
 from torch.utils.data import DataLoader, Dataset
+
+# How long each batch takes at a spread of 100 %, if 1 is the mean; simulate.js has the same.
+SPREAD = (2.81, 0.84, 0.51, 2.29, 1.49, 0.58, 0.21, 0.75, 0.32, 0.16, 3.95, 0.26, 1.05, 0.11, 1.33,
+          0.07, 0.38, 0.94, 0.02, 1.18, 1.95, 0.66, 0.44, 1.7)
 
 
 def run(settings, watch=None):
     """Run one epoch and return its batches as dicts, in the order in which they are handed over.
 
     `settings` has the numbers that `inside.widgets.loader_timeline.LoaderTimeline` takes. A
-    batch is {batch, worker, sent, start, end, got, asked, given, done}, in ms; `worker` is None in
-    the main process. `watch(now, iterator)` is called with torch's iterator whenever it waits for
-    a result and whenever it has handed over a batch.
+    batch is {batch, worker, sent, start, end, pinning, pinned, got, asked, given, done}, in ms;
+    `worker` is None in the main process. torch pins only where there is a GPU, so the thread that
+    pins is one of this clock too. `watch(now, iterator)` is called with torch's iterator whenever
+    it waits for a result and whenever it has handed over a batch.
     """
     machine = Machine(settings)
     iterator = machine.iterator()
@@ -43,6 +49,7 @@ class Machine:
 
     def __init__(self, settings):
         self.settings, self.now, self.tasks, self.ready = settings, 0, {}, []
+        self.pinner = 0                              # when the thread that pins is free
         self.waits = lambda: None
 
     def iterator(self):
@@ -59,10 +66,20 @@ class Machine:
         """Note when `batch` is made; returns when it is ready."""
         slow, which = self.settings["slow"], self.settings["which"]
         is_slow = which == {"worker": worker, "batch": batch}.get(slow)
-        end = start + self.settings["fetch"] * (self.settings["factor"] if is_slow else 1)
+        share = 1 + (self.settings["spread"] / 100) * (SPREAD[batch] - 1)
+        whole = max(1, floor(self.settings["fetch"] * share + 0.5))
+        end = start + whole * (self.settings["factor"] if is_slow else 1)
         self.tasks[batch] = {"batch": batch, "worker": worker, "sent": self.now, "start": start,
                              "end": end}
         return end
+
+
+    def pin(self, batch):
+        """Note when `batch` is pinned, after those that were before; returns when."""
+        task = self.tasks[batch]
+        task["pinning"] = max(self.pinner, task["end"])
+        task["pinned"] = self.pinner = task["pinning"] + self.settings["pin"]
+        return self.pinner
 
 
 class Numbers(Dataset):
@@ -75,8 +92,8 @@ class Numbers(Dataset):
         return self.machine.settings["batches"]
 
     def __getitem__(self, i):
-        self.machine.now = self.machine.make(i, None, self.machine.now)
-        self.machine.tasks[i]["got"] = self.machine.now
+        self.machine.make(i, None, self.machine.now)
+        self.machine.now = self.machine.tasks[i]["got"] = self.machine.pin(i)
         return i
 
 
@@ -101,7 +118,7 @@ class Indices:
     """The index queue of one worker, and the worker that empties it in turn."""
 
     def __init__(self, machine, worker):
-        self.machine, self.worker, self.free = machine, worker, 0
+        self.machine, self.worker, self.free = machine, worker, machine.settings["startup"]
 
     def put(self, task):
         if task is None:  # the epoch is over
@@ -125,11 +142,12 @@ class Results:
         self.machine = machine
 
     def get(self, timeout=None):
-        end, _, batch = self.machine.ready[0]
-        if end > self.machine.now:
+        _, _, batch = self.machine.ready[0]
+        pinned = self.machine.pin(batch)
+        if pinned > self.machine.now:
             self.machine.waits()
         heappop(self.machine.ready)
-        self.machine.now = self.machine.tasks[batch]["got"] = max(end, self.machine.now)
+        self.machine.now = self.machine.tasks[batch]["got"] = max(pinned, self.machine.now)
         return batch, batch
 
 
