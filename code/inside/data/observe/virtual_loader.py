@@ -19,6 +19,8 @@ from torch.utils.data import DataLoader, Dataset
 SPREAD = (2.81, 0.84, 0.51, 2.29, 1.49, 0.58, 0.21, 0.75, 0.32, 0.16, 3.95, 0.26, 1.05, 0.11, 1.33,
           0.07, 0.38, 0.94, 0.02, 1.18, 1.95, 0.66, 0.44, 1.7)
 
+PLAIN = {"spread": 0, "startup": 0, "pin": 0}    # what settings may leave out
+
 
 def run(settings, watch=None):
     """Run one epoch and return its batches as dicts, in the order in which they are handed over.
@@ -48,7 +50,7 @@ class Machine:
     """The clock, and what the workers have made by then."""
 
     def __init__(self, settings):
-        self.settings, self.now, self.tasks, self.ready = settings, 0, {}, []
+        self.settings, self.now, self.tasks, self.ready = PLAIN | settings, 0, {}, []
         self.pinner = 0                              # when the thread that pins is free
         self.waits = lambda: None
 
@@ -66,7 +68,7 @@ class Machine:
         """Note when `batch` is made; returns when it is ready."""
         slow, which = self.settings["slow"], self.settings["which"]
         is_slow = which == {"worker": worker, "batch": batch}.get(slow)
-        share = 1 + (self.settings["spread"] / 100) * (SPREAD[batch] - 1)
+        share = 1 + (self.settings["spread"] / 100) * (SPREAD[batch % len(SPREAD)] - 1)
         whole = max(1, floor(self.settings["fetch"] * share + 0.5))
         end = start + whole * (self.settings["factor"] if is_slow else 1)
         self.tasks[batch] = {"batch": batch, "worker": worker, "sent": self.now, "start": start,
