@@ -13,6 +13,7 @@ from inside.data.observe.memory import copied_by, memory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has smaps_rollup")
 COUNT = 300_000
+NOISE = 2_000_000          # a fork also copies pages of the interpreter, up to 1.3 MB were seen
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +55,9 @@ def test_reading_strings_copies_them_and_reading_an_array_does_not(paths):
     assert copied_by(lambda: read(paths)) > 0.9 * size
     assert copied_by(lambda: read(np.array(paths, dtype=object))) > 0.9 * size
     array = np.array(paths, dtype="S")
-    assert copied_by(lambda: read(array)) < 0.1 * array.nbytes
+    assert copied_by(lambda: read(array)) < NOISE < 0.25 * array.nbytes
     tensor = torch.from_numpy(array.view(np.uint8))
-    assert copied_by(lambda: tensor.max()) < 0.1 * array.nbytes
+    assert copied_by(lambda: tensor.max()) < NOISE
 
 
 def test_few_objects_are_few_pages_however_often_the_list_names_them():
@@ -78,10 +79,10 @@ def test_the_collector_writes_into_containers_unless_they_are_frozen(paths):
 
 
 def test_different_numbers_in_a_list_are_copied_and_a_tensor_of_them_is_not():
-    floats = [i / 7 for i in range(COUNT)]
-    assert copied_by(lambda: read(floats)) > 0.9 * 24 * COUNT
+    floats = [i / 7 for i in range(4 * COUNT)]
+    assert copied_by(lambda: read(floats)) > 0.9 * 24 * len(floats)
     tensor = torch.tensor(floats, dtype=torch.float64)
-    assert copied_by(lambda: tensor.numpy().sum()) < 0.2 * tensor.nbytes
+    assert copied_by(lambda: tensor.numpy().sum()) < NOISE < 0.25 * tensor.nbytes
 
 
 def private_of_a_worker(things, method):
