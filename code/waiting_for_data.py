@@ -19,6 +19,7 @@ import importlib
 import os
 import sys
 import time
+from contextlib import contextmanager
 from itertools import count, islice
 from pathlib import Path
 
@@ -125,8 +126,27 @@ def usable_cores():
 
 
 # ---------------------------------------------------------------- samples in the main process
+@contextmanager
+def threads_of_workers(loader):
+    """torch computes with one thread in a worker: if there are workers, here too meanwhile."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1 if loader.num_workers else before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 def in_main(loader, skip, clock, cpu):
-    """Make some batches here, after the first `skip` ones if there are more; returns `Samples`."""
+    """Make some batches here, after the first `skip` ones if there are more; returns `Samples`.
+
+    With workers, torch has one thread meanwhile, as in `torch.utils.data._utils.worker`.
+    """
+    with threads_of_workers(loader):
+        return made_here(loader, skip, clock, cpu)
+
+
+def made_here(loader, skip, clock, cpu):
     seconds, collate, sizes, used = [], [], [], 0.0
     source = source_of(loader.dataset)
     for indices in groups(loader, skip):

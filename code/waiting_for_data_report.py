@@ -92,7 +92,8 @@ class Report:
         """step: hardly any waiting; stalls: the loader is fast enough, only not always.
 
         Otherwise dataset, collate or transfer. Transfer is what making batches doesn't explain:
-        pickling, copying and queues, and anything else that slows down workers. It overlaps with
+        pickling, copying and queues, and anything else that slows down workers, such as a disk that
+        they share. It overlaps with
         what workers do, so there the longer of the two decides.
         """
         if self.share < LITTLE:
@@ -125,8 +126,8 @@ def for_stalls(report):
     if report.slow:
         return (f"{report.slow}, or a larger prefetch_factor, or in_order=False: on average the "
                 "loader is fast enough")
-    return ("a larger prefetch_factor, or fewer workers if the step needs their cores: alone, the "
-            "loader is fast enough")
+    return ("a larger prefetch_factor, or fewer workers if the step needs their cores, or fewer "
+            "tensors if next() needs long to receive them: alone, the loader is fast enough")
 
 
 def for_dataset(report):

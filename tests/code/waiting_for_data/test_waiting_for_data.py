@@ -75,6 +75,32 @@ def test_a_step_and_a_loader_that_are_fast_only_apart_are_said_to_be():
     assert "fewer workers if the step needs their cores" in str(both)
 
 
+def test_what_next_takes_to_receive_a_batch_adds_to_the_step():
+    report = report_of(60, sample=6.25, num_workers=4, transfer=15)
+    assert (report.alone, report.fixed) == (pytest.approx(0.05), pytest.approx(0.06))
+    assert (report.wait, report.bound) == (pytest.approx(0.015), "stalls")
+    deeper = report_of(60, sample=6.25, num_workers=4, transfer=15, prefetch_factor=16)
+    assert deeper.wait == pytest.approx(0.015)
+    assert "fewer tensors if next() needs long" in str(report)
+
+
+@pytest.mark.parametrize(("workers", "threads"), [(0, 3), (2, 1)])
+def test_samples_are_timed_with_the_threads_that_torch_has_where_they_are_made(workers, threads):
+    seen, before = [], torch.get_num_threads()
+
+    class Threads(Rows):
+        def __getitem__(self, i):
+            seen.append(torch.get_num_threads())
+            return i
+
+    torch.set_num_threads(3)
+    try:
+        made(Threads(8, [0.0]), [0.0], batch_size=4, num_workers=workers)
+        assert (set(seen), torch.get_num_threads()) == ({threads}, 3)
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_the_times_of_a_crowded_machine_are_all_right():
     report = report_of(96, sample=40, num_workers=8)
     found = report.first, report.wait, report.step, report.alone, report.fixed
