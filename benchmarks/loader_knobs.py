@@ -155,7 +155,7 @@ KNOBS = [
          {"num_workers": USUAL, "prefetch_factor": 8}),
     Knob("anew", f"{USUAL} 个，每轮重新启动", f"{USUAL} workers, started anew each epoch",
          {"num_workers": USUAL, "persistent_workers": False}),
-    Knob("batch", f"{USUAL} 个，batch 大三倍", f"{USUAL} workers, batches four times as large",
+    Knob("batch", f"{USUAL} 个，batch 放大到四倍", f"{USUAL} workers, batches four times as large",
          {"num_workers": USUAL}, grow=4),
     Knob("whole-0", "没有工作进程，整批一起取", "no worker, __getitems__", {"num_workers": 0},
          other="whole"),

@@ -43,6 +43,7 @@ def test_each_cell_without_workers_yields_every_sample_once(workload):
     assert all(bench.epoch(loader, 6) > 0 for loader in loaders if loader is not None)
 
 
+@pytest.mark.filterwarnings("ignore:This DataLoader will create")    # on few cores
 def test_a_knob_changes_what_its_name_says():
     rows = bench.all_workloads()[1]
     knobs = {knob.key: bench.loader(rows, knob) for knob in bench.KNOBS}
