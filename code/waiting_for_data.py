@@ -79,17 +79,17 @@ def examine(loader, step, *, batches=50, clock=time.perf_counter, cpu=time.proce
     size = 1 + ahead + -(-batches // max(1, workers)) * max(1, workers)  # whole rounds of workers
     found = Waiting(loader, clock=clock, finish=finish)
     stream = epochs(found)
+    for _ in islice(stream, size):  # before training: what lies ready would come too soon
+        pass
+    alone = len(found.waits)
     for batch in islice(stream, size):
         step(batch)
-    trained = len(found.waits)
-    for _ in islice(stream, size):
-        pass
     stream.close()
-    if not trained:
+    if not alone:
         raise ValueError("an epoch has a single batch, too little to time")
     return Report(
-        first=found.first[0], wait=mean(steady(found.waits[:trained], ahead)),
-        step=mean(found.steps[: size - 1]), alone=mean(steady(found.waits[trained:], ahead + 1)),
+        first=found.first[0], wait=mean(steady(found.waits[alone:][: size - 1], ahead)),
+        step=mean(found.steps[size:]), alone=mean(steady(found.waits[:alone], workers)),
         fixed=timed(lambda: [step(batch) for _ in range(batches)], clock, finish) / batches,
         samples=in_main(loader, 2 * size, clock, cpu), workers=workers,
         cores=cores or usable_cores())

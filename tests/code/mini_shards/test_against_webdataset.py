@@ -114,6 +114,19 @@ def test_ranks_may_get_unequally_many_shards_and_so_steps(urls, ranked):
 def test_resampled_shards_have_no_end_so_an_epoch_is_a_number_of_steps(urls, ranked):
     data = wds.WebDataset(urls, resampled=True).with_epoch(123)
     assert len(list(data)) == 123
+    assert len(list(loaded(data, 2))) == 2 * 123                  # each worker counts for itself
+
+
+def test_its_writer_takes_an_extra_header_because_times_have_fractions(tmp_path):
+    def taken(**options):
+        with wds.ShardWriter(f"{tmp_path}/%06d.tar", verbose=0, **options) as writer:
+            for number in range(2):
+                writer.write({"__key__": f"{number}", "cls": number})
+        with tarfile.open(tmp_path / "000000.tar") as tar:
+            first, second = tar.getmembers()
+        return second.offset - first.offset
+    assert taken(mtime=1.5) == 2048
+    assert taken(mtime=1) == 1024
 
 
 # ---- order ---------------------------------------------------------------------------------------
