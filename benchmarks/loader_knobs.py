@@ -39,7 +39,7 @@ USUAL = 2  # workers where another knob is turned
 
 # ---- the workloads ------------------------------------------------------------------------------
 class Images(data.Dataset):
-    """Sample i is decompressed, which takes about 2 ms of CPU, and made smaller."""
+    """Sample i is decompressed and made smaller."""
 
     def __init__(self, size: int = 256) -> None:
         self.size = size
@@ -120,7 +120,7 @@ class Workload:
 
 def all_workloads() -> list[Workload]:
     return [
-        Workload("images", "图像：解压约 2 毫秒", "images: about 2 ms to decompress", Images(), 16),
+        Workload("images", "图像：要解压", "images: to be decompressed", Images(), 16),
         Workload("rows", "16 个数一行", "rows of 16 numbers", Rows(), 250,
                  {"whole": {"dataset": Rows(whole=True), "collate_fn": as_it_is}}),
         Workload("large", "大样本：3×512×512", "large: 3×512×512", Large(), 8,
