@@ -189,8 +189,9 @@ class LentSlots(Slots):
         pickled = io.BytesIO(slot.read(offset, length))
         window = memoryview(slot.map)
         copy_all = len(self.lent) >= self.most_lent
-        self.loans[number] = loan = Loan(window, self.returned.append)
+        loan = Loan(window, self.returned.append)
         loan.slot = slot
+        self.loans[number] = loan
         return Unpacker(pickled, window, copy_all).load()
 
     def settle(self):
@@ -212,9 +213,7 @@ class LentSlots(Slots):
     def take(self):
         """As of `Slots`, after those have come back that no child can hold any more."""
         self.settle()
-        living = [pipe for pipe, _ in self.children]
-        ended = connection.wait(living, 0) if living else []
-        self.children = [child for child in self.children if child[0] not in ended]
+        self.forget_ended()
         held = set().union(*(numbers for _, numbers in self.children))
         waiting, self.waiting = self.waiting, []
         for slot in waiting:
@@ -224,30 +223,47 @@ class LentSlots(Slots):
                 super().give_back(slot)
         return super().take()
 
+    def forget_ended(self):
+        """Forget the children that have ended."""
+        living = [pipe for pipe, _ in self.children if pipe]
+        ended = connection.wait(living, 0) if living else []
+        self.children = [child for child in self.children if child[0] not in ended]
+
 
 # A forked child has its parent's tensors, in the same memory. When it lets go of them cannot be
 # seen, but when it ends: it inherits one end of a pipe, and nobody else has that. Python tells of
 # forks that it makes itself, which are those of os.fork and multiprocessing.
 lenders = weakref.WeakSet()            # the LentSlots of this process
-forking, inherited = {}, []            # ends of pipes: of each thread that forks, and for a life
+forking, inherited = {}, []            # what each thread that forks has lent, and for a life
 
 
 def before_fork():
-    if any(slots.lent for slots in lenders):
-        forking[threading.get_ident()] = connection.Pipe(duplex=False)
+    lent = [(slots, slots.lent) for slots in lenders]
+    if any(numbers for _, numbers in lent):
+        forking[threading.get_ident()] = lent, *ends()
+
+
+def ends():
+    """Of a pipe; none if no descriptor is left: then the child counts as one that never ends."""
+    try:
+        return connection.Pipe(duplex=False)
+    except OSError:
+        return None, None
 
 
 def after_fork_in_parent():
-    if ends := forking.pop(threading.get_ident(), None):
-        reader, writer = ends
-        for slots in lenders:
-            if slots.lent:
-                slots.children.append((reader, slots.lent))
-        writer.close()
+    if known := forking.pop(threading.get_ident(), None):
+        lent, reader, writer = known
+        for slots, numbers in lent:
+            slots.forget_ended()
+            if numbers:
+                slots.children.append((reader, numbers))
+        if writer:
+            writer.close()
 
 
 def after_fork_in_child():
-    inherited.extend(forking.pop(threading.get_ident(), ())[1:])
+    inherited.extend(forking.pop(threading.get_ident(), ())[2:])
     forking.clear()                    # ends of other children
     lenders.clear()
 

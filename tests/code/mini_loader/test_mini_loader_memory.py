@@ -128,6 +128,44 @@ def test_the_workers_of_another_loader_may_hold_a_batch(kind):
     assert list(second) == [[0.0, 3.0]] * 2
 
 
+def lent_then(slots):
+    """A batch of ones in a slot, and its address."""
+    return slots.unpack(*fresh(slots).pack(torch.ones(10_000)))
+
+
+def test_a_batch_stays_whole_in_a_child_that_no_descriptor_was_left_for(monkeypatch):
+    made = mini_loader_lending.connection.Pipe
+
+    def pipe(duplex=True):
+        if not duplex:                          # that of the fork, not that of `Child`
+            raise OSError(24, "Too many open files")
+        return made(duplex)
+    slots = LentSlots(1)
+    batch = lent_then(slots)
+    with monkeypatch.context() as patch:
+        patch.setattr(mini_loader_lending.connection, "Pipe", pipe)
+        child = Child(batch)
+    del batch
+    for _ in range(3):
+        slots.unpack(*fresh(slots).pack(torch.full((10_000,), 99.0)))
+    try:
+        assert child.reads() == (1.0, 1.0)
+    finally:
+        child.end()
+
+
+def test_short_lived_children_leave_no_descriptor_while_a_batch_is_held():
+    slots = LentSlots(1)
+    batch = lent_then(slots)
+    before = len(os.listdir("/dev/fd"))
+    for _ in range(20):
+        if (child := os.fork()) == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+    assert len(os.listdir("/dev/fd")) <= before + 1
+    assert batch.sum() == 10_000
+
+
 def test_a_batch_stays_whole_in_children_that_two_threads_fork_at_once(monkeypatch):
     """Each thread is between its pipe and its fork when the other is."""
     meet = threading.Barrier(2, timeout=600)
