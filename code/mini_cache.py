@@ -19,7 +19,7 @@ import math
 import sys
 from collections import OrderedDict, deque
 from copy import deepcopy
-from dataclasses import fields, is_dataclass
+from itertools import chain
 from types import ModuleType
 
 import torch
@@ -73,11 +73,13 @@ def parts(thing):
     if isinstance(thing, (list, tuple, set, frozenset, deque)):
         return thing
     if numpy and isinstance(thing, numpy.ndarray):
-        return [thing.base]                            # whose memory it is, if not its own
+        held = thing.ravel().tolist() if thing.dtype == object else []
+        return [thing.base, *held]                     # base: whose memory it is, if not its own
     if isinstance(thing, (torch.UntypedStorage, type, ModuleType)):
         return []
-    slots = fields(thing) if is_dataclass(thing) else ()
-    return [getattr(thing, "__dict__", None), *(getattr(thing, slot.name) for slot in slots)]
+    slots = [vars(kind).get("__slots__", ()) for kind in type(thing).__mro__]
+    names = chain.from_iterable([each] if isinstance(each, str) else each for each in slots)
+    return [getattr(thing, name, None) for name in ("__dict__", *names)]
 
 
 # --- 2. The cache ------------------------------------------------------------------------------
@@ -165,11 +167,17 @@ class Cached(Dataset):
         return len(self.dataset)
 
     def __getitem__(self, i):
+        i = number(i)
         sample = self.cache.get(i, MISSING)
         if sample is MISSING:
             sample = self.dataset[i]
             self.cache.put(i, sample)
         return self.copy(sample)
+
+
+def number(i):
+    """An index as a key: a tensor of one element is equal to no other, so its value stands."""
+    return i.item() if isinstance(i, torch.Tensor) else i
 
 
 class Fixed(Dataset):
@@ -182,13 +190,14 @@ class Fixed(Dataset):
 
     def __init__(self, dataset, indices, copy=deepcopy):
         self.dataset, self.copy = dataset, copy
-        self.kept = {i: dataset[i] for i in indices}
+        self.kept = {number(i): dataset[i] for i in indices}
         self.hits = self.misses = 0
 
     def __len__(self):
         return len(self.dataset)
 
     def __getitem__(self, i):
+        i = number(i)
         if i not in self.kept:
             self.misses += 1
             return self.dataset[i]

@@ -25,7 +25,7 @@ from pathlib import Path
 import torch
 
 INDEX = "index.json"
-KEY = re.compile(r"(?!__)[^.]+")                   # webdataset skips what lies in a folder __…__
+KEY = re.compile(r"(?!__)[^.\0]+")                 # webdataset skips what lies in a folder __…__
 FIELD = re.compile(r"[a-z0-9][a-z0-9_.]*")         # and makes the names of fields lower case
 
 
@@ -81,6 +81,8 @@ def write(samples, folder, samples_per_shard):
     the same bytes. A shard gets its name when it is whole and on the disk. Raises FileExistsError
     for a folder that has an index; TypeError and ValueError for a sample that can't be written.
     """
+    if samples_per_shard < 1:
+        raise ValueError(f"samples_per_shard {samples_per_shard}: a shard has at least one sample")
     folder, index = Path(folder), {}
     folder.mkdir(parents=True, exist_ok=True)
     if (folder / INDEX).exists():
@@ -135,8 +137,8 @@ def check_names(number, key, fields):
     """ValueError for what would be read under another name, or not at all."""
     if not fields:
         raise ValueError(f"sample {number}: no fields, so nothing of it would be written")
-    if not KEY.fullmatch(key):
-        raise ValueError(f"sample {number}: key {key!r} has a dot or begins with __")
+    if not (isinstance(key, str) and KEY.fullmatch(key)):
+        raise ValueError(f"sample {number}: key {key!r} has a dot, begins with __ or is no text")
     if wrong := [field for field in fields if not FIELD.fullmatch(field)]:
         raise ValueError(f"sample {number}: field {wrong[0]!r} is not made of a-z, 0-9, _ and dots")
 
@@ -151,11 +153,17 @@ def add(tar, name, data):
 # --- 3. Reading --------------------------------------------------------------------------------
 
 def read_index(folder):
-    """Name of a shard -> its samples, bytes and checksum. FileNotFoundError, in one line."""
+    """Name of a shard -> its samples, bytes and checksum.
+
+    Raises FileNotFoundError where there is none, BrokenShard where it can't be read.
+    """
     path = Path(folder) / INDEX
     if not path.exists():
         raise FileNotFoundError(f"{path}: missing; it is written last, so write the shards again")
-    return json.loads(path.read_bytes())
+    try:
+        return json.loads(path.read_bytes())
+    except ValueError as error:
+        raise BrokenShard(f"{path}: {error}; write the shards again") from None
 
 
 def read_shard(path, told, numbers, decoded=decode):

@@ -19,6 +19,7 @@ import importlib
 import os
 import sys
 import time
+from collections import deque
 from contextlib import contextmanager
 from itertools import count, islice
 from pathlib import Path
@@ -85,12 +86,14 @@ def examine(loader, step, *, batches=50, clock=time.perf_counter, cpu=time.proce
     for batch in islice(stream, size):
         step(batch)
     stream.close()
+    finish()
     if not alone:
         raise ValueError("an epoch has a single batch, too little to time")
     return Report(
         first=found.first[0], wait=mean(steady(found.waits[alone:][: size - 1], ahead)),
         step=mean(found.steps[size:]), alone=mean(steady(found.waits[:alone], workers)),
-        fixed=timed(lambda: [step(batch) for _ in range(batches)], clock, finish) / batches,
+        fixed=timed(lambda: deque((step(batch) for _ in range(batches)), maxlen=0), clock,
+                    finish) / batches,
         samples=in_main(loader, 2 * size, clock, cpu), workers=workers,
         cores=cores or usable_cores())
 
@@ -148,7 +151,7 @@ def in_main(loader, skip, clock, cpu):
 
 def made_here(loader, skip, clock, cpu):
     seconds, collate, sizes, used = [], [], [], 0.0
-    source = source_of(loader.dataset)
+    source = source_of(loader.dataset, batched(loader))
     for indices in groups(loader, skip):
         began, fetched = cpu(), []
         for asked, fetch in source(indices):
@@ -158,7 +161,7 @@ def made_here(loader, skip, clock, cpu):
             fetched += found
             seconds += [(i, taken / len(asked)) for i in asked[: len(found)]]
         used += cpu() - began
-        if len(fetched) < len(indices):  # the end of a stream
+        if not fetched or (sizes and len(fetched) < len(indices)):  # the end of a stream
             break
         sizes.append(len(fetched))
         made = fetched if batched(loader) else fetched[0]
@@ -180,7 +183,7 @@ def groups(loader, skip):
     return drawn[skip:] or drawn
 
 
-def source_of(dataset):
+def source_of(dataset, in_batches):
     """A function: indices of a batch -> [(indices, function that fetches these)], as torch fetches.
 
     A stream has no indices, so its samples are counted instead.
@@ -188,7 +191,7 @@ def source_of(dataset):
     if isinstance(dataset, IterableDataset):
         stream, places = iter(dataset), count()
         return lambda indices: [([next(places)], lambda: list(islice(stream, 1))) for _ in indices]
-    if getattr(dataset, "__getitems__", None):
+    if in_batches and getattr(dataset, "__getitems__", None):
         return lambda indices: [(indices, lambda: dataset.__getitems__(indices))]
     return lambda indices: [([i], lambda i=i: [dataset[i]]) for i in indices]
 

@@ -55,18 +55,45 @@ class Plain:
         self.image = image
 
 
+class Slotted:
+    __slots__ = "image"
+
+    def __init__(self, image):
+        self.image = image
+
+
+class Extended(Slotted):
+    __slots__ = ("label",)               # never set
+
+
+def as_objects(x):
+    array = np.empty(1, dtype=object)
+    array[0] = x
+    return array
+
+
 Pair = namedtuple("Pair", "image label")
 
 
 @pytest.mark.parametrize("hold", [
     lambda x: [x], lambda x: (x,), lambda x: {"a": x}, lambda x: {"a": [x, {"b": (x,)}]},
     lambda x: {x}, lambda x: deque([x]), lambda x: OrderedDict(a=x), lambda x: Pair(x, 3),
-    lambda x: Sample(x, None), Slim, Plain, lambda x: [x, x[:3], x.view(-1, 10), x.t()],
+    lambda x: Sample(x, None), Slim, Plain, Slotted, Extended, as_objects,
+    lambda x: [x, x[:3], x.view(-1, 10), x.t()],
     lambda x: Sample(x, [x[0], x[-1]]), torch.nn.Parameter],
     ids=lambda hold: getattr(hold, "__name__", "?"))
 def test_a_storage_counts_once_whatever_holds_it(hold):
     small, large = (nbytes(hold(torch.zeros(n))) for n in (100, 100_100))
     assert large - small == pytest.approx(400_000, abs=16)   # a __dict__ may have grown
+
+
+def test_an_index_that_is_a_tensor_hits_like_its_number():
+    for cached in (Cached(range(5), LRU(10_000)), Fixed(range(5), torch.arange(5))):
+        loader = DataLoader(cached, sampler=torch.randperm(5))
+        for _ in range(3):
+            assert sorted(loader) == [0, 1, 2, 3, 4]
+        counts = cached.cache if isinstance(cached, Cached) else cached
+        assert (counts.hits, counts.misses) in {(10, 5), (15, 0)}
 
 
 def test_a_tensor_weighs_its_storage():

@@ -112,6 +112,8 @@ def test_the_first_dot_of_the_file_ends_the_key(name, parts):
     ({"__key__": "a.b", "cls": 1}, "sample 1: key 'a.b' has a dot"),
     ({"__key__": "__a__/b", "cls": 1}, "begins with __"),
     ({"__key__": "", "cls": 1}, "key ''"),
+    ({"__key__": 7, "cls": 1}, "sample 1: key 7 .* is no text"),
+    ({"__key__": "a\0b", "cls": 1}, "sample 1: key"),
     ({"CLS": 1}, "sample 1: field 'CLS'"),
     ({"a/b": b""}, "field 'a/b'"),
     ({"_a": b""}, "field '_a'"),
@@ -123,6 +125,12 @@ def test_what_would_be_read_under_another_name_is_refused(tmp_path, sample, says
     with pytest.raises(ValueError, match=says):
         write([{"cls": 0}, sample], tmp_path, 5)
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("size", [0, -1])
+def test_a_shard_of_no_samples_is_refused(tmp_path, size):
+    with pytest.raises(ValueError, match=f"samples_per_shard {size}: a shard has at least one"):
+        write([{"cls": 0}], tmp_path, size)
 
 
 def test_what_has_no_codec_is_refused(tmp_path):
@@ -165,6 +173,14 @@ def test_a_complete_folder_is_not_written_again(tmp_path):
     with pytest.raises(FileExistsError, match="complete"):
         write([{"cls": 2}], tmp_path, 1)
     assert read(tmp_path)[0]["cls"] == 1
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1,"])
+def test_an_index_that_cannot_be_read_is_a_broken_shard_in_one_line(tmp_path, text):
+    write([{"cls": 1}], tmp_path, 1)
+    (tmp_path / INDEX).write_text(text)
+    with pytest.raises(BrokenShard, match=r"index\.json: .*; write the shards again$"):
+        Shards(tmp_path)
 
 
 # ---- broken --------------------------------------------------------------------------------------

@@ -135,6 +135,14 @@ def test_a_step_that_only_launches_looks_short_unless_the_clock_waits_for_the_gp
     assert shares[1] == 0
 
 
+@pytest.mark.parametrize("batches", [1, 5, 50])
+def test_the_step_alone_begins_when_the_gpu_has_nothing_left_to_do(batches):
+    loader = Pretended(sample=10, num_workers=4)
+    report = examine(loader, loader.launch(96), batches=batches, clock=loader.clock,
+                     cpu=loader.cpu_clock, finish=loader.finish, cores=4)
+    assert report.fixed == pytest.approx(0.097, abs=0.001)
+
+
 # ---- real loaders, counted and not timed --------------------------------------------------------
 class Rows(Dataset):
     """Sample i moves `time` by i + 1 ms."""
@@ -199,6 +207,9 @@ def test_streams_and_datasets_that_make_whole_batches_are_timed_too():
     stream = made(Stream(Rows(10, time)), time, batch_size=4)
     assert dict(stream.seconds) == pytest.approx({i: (i + 1) / 1000 for i in range(10)})
     assert stream.size == 4  # the last one, of 2, isn't whole
+    short = made(Stream(Rows(3, time)), time, batch_size=4)
+    assert (short.size, len(short.seconds)) == (3, 3), "a stream of less than a batch"
+    assert made(Whole(8, time), time, batch_size=None).size == 1, "torch asks for one at a time"
     batches = made(Rows(10, time), time, batch_size=None)
     assert (batches.size, len(batches.seconds)) == (1, 10)
     assert batches.fetch == pytest.approx(0.0055)
