@@ -16,6 +16,8 @@ const LASTING = 7 * 24 * 60 * 60 * 1000; // ms
 const OWN = ["edition.json", WORKER]; // never kept: they say what is on the server
 const NAMES = "_static/search/names.json"; // its own name stays, as that of edition.json
 const APART = "downloads/"; // notebooks and code files are kept with the book if asked for
+const FRONT = "book/index.html"; // kept at the first visit; most titles are in its links
+const LINK = /<a data-page="([^"]+)" href="[^"]*">(.*?)<\/a>/gs; // as in finish/offline.py
 const IN_NAME = /\.[0-9a-f]{8,}\.\w+$/; // as the files of the search name theirs
 const root = registration.scope, shelf = new Shelf(root);
 let gone = false;
@@ -131,15 +133,26 @@ async function offline(request) {
   const asked = pageOf(pathOf(root, request.url));
   const isApart = asked.startsWith(APART) && !state.whole?.downloads;
   const isNone = Boolean(state.whole) && !isApart && !list.files.some(([name]) => name === asked);
-  const text = filled(await kept.text(), list, state.pages, isApart ? "data-apart" : isNone ? "data-none" : "");
+  const rows = await titled(list.files.filter(([path]) => state.pages[path]));
+  const text = filled(await kept.text(), rows, isApart ? "data-apart" : isNone ? "data-none" : "");
   return new Response(text,
     { status: isNone ? 404 : 503, headers: { "content-type": "text/html; charset=utf-8" } });
 }
 
+/** [path, title] of the pages among rows that have a title: in the row, or in the front page's links. */
+async function titled(rows) {
+  const { list } = await shelf.state(), row = (await shelf.list(list))?.files.find(
+    ([name]) => name === FRONT);
+  const front = await (row && await shelf.file(row[0], row[1]))?.text() ?? "";
+  const links = new Map([...front.matchAll(LINK)].reverse()
+    .map(([, page, title]) => [`${page}.html`, title]));
+  return rows.filter(([, , , , title]) => title)
+    .map(([path, , , , title]) => [path, title === 1 ? links.get(path) ?? path : title]);
+}
+
 /** The page that lists what can be read, wherever it is shown, with the mark of what it is to say. */
-function filled(text, { files }, pages, mark) {
-  const items = files.filter(([path, , , , title]) => title && pages[path])
-    .map(([path, , , , title]) => `<li><a href="${path}">${title}</a></li>`);
+function filled(text, rows, mark) {
+  const items = rows.map(([path, title]) => `<li><a href="${path}">${title}</a></li>`);
   return text.replace("<head>", () => `<head><base href="${root}">`)
     .replace("<html", `<html ${mark}`)
     .replace("<!-- kept -->", () => items.join("\n"));

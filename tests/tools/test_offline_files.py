@@ -8,14 +8,15 @@ import struct
 
 import pytest
 
+from book.extension.bilingual import spans
 from book.pipeline.finish import app, offline, versions
 
 PAGE = """<html><head><link rel="stylesheet" href="{at}_static/all.css?v=00000000">
 <script defer src="{at}_static/all.js"></script></head>
 <body><main><h1>{title}</h1><card-drill data-cards="{at}_static/cards.json?v=1"></card-drill>
 <a href="other.html?v=2">no asset</a></main></body></html>"""
-CONTENTS = """<nav id="contents"><a data-page="chapters/01/one" href="../chapters/01/one.html"></a>
-<a data-page="book/drill" href="drill.html"></a></nav>"""
+CONTENTS = f"""<nav id="contents"><a data-page="chapters/01/one" href="../chapters/01/one.html"></a>
+<a data-page="book/drill" href="drill.html">{spans("练习", "Drill")}</a></nav>"""
 FILES = {
     "book/drill.html": PAGE.format(at="../", title="练习 · Drill"),
     "_static/all.css": "@font-face { src: url(fonts/a.woff2) } p { background: url(data:x) }",
@@ -130,6 +131,7 @@ def test_the_edition_names_its_list_and_pages_their_titles(site):
     title = rows["chapters/01/one.html"][4]
     assert '<span class="lang-zh" lang="zh-Hans">一 &amp; 二</span>' in title
     assert '<span class="lang-en" lang="en">One</span>' in title
+    assert rows["book/drill.html"][4] == 1, "the front page's link has it"
     assert rows["offline.html"][4] == ""
     stamps = {row[3] for path, row in rows.items() if path.endswith(".html")}
     assert len(stamps) == 6

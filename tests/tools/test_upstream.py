@@ -265,7 +265,7 @@ class TestDropoutNN(unittest.TestCase):
 
     def test_differs_in_the_type_of_an_error(self):
         with self.assertRaises(RuntimeError):
-            F.layer_norm(torch.ones(2, 3), (2,))
+            F.layer_norm(torch.ones(2, 3), (3,), torch.ones(3, dtype=torch.float64))
 
     def test_needs_an_argument(self):
         F.conv2d(torch.ones(1, 2, 3, 3), torch.ones(2, 1, 3, 3), groups=2)

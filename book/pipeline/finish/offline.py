@@ -5,7 +5,8 @@ of this edition, and the page that stands in for one that is not kept.
     edition.json           which edition this is, and the address of its list
     offline-files.json     {edition, shell: [path], bytes, files: [row],
                             downloads: {list: address, bytes, wire}}
-                           row: path, digest, bytes with gzip; of a page its stamp and title
+                           row: path, digest, bytes with gzip; of a page its stamp, and its title:
+                           1 where a link of the front page has it, which is kept anyway
     offline-downloads.json [row]: apart, because few readers keep notebooks and code files
 
 Take `offline.write` out of site.py, and browsers drop the worker at their next visit.
@@ -41,6 +42,7 @@ FIRST = ("index.html", "book/index.html", PAGE, MANIFEST)
 ALSO = ("_static/search/**/*", "_static/drill-cards/**/*", "_static/icons/*")
 VERSIONED = re.compile(r"[\"'(`]([^\"'(`\s]+)\?v=[0-9a-f]{8}")
 TEXTS = {".html", ".css", ".js", ".mjs", ".json", ".webmanifest"}
+LINK = re.compile(r'<a data-page="([^"]+)" href="[^"]*">(.*?)</a>', re.DOTALL)  # as in the worker
 STAMP = re.compile(r'<meta name="book-page" content="(\w+)">')
 SOURCE = Path(__file__).with_name("offline.html")
 
@@ -80,7 +82,8 @@ def listing(site: Path) -> dict:
     downloads = sorted(path for path in (site / DOWNLOADS).rglob("*") if path.is_file())
     order = contents(site)
     files = sorted(files, key=lambda path: (order.get(path, len(order)), path))
-    rows, apart = ([row(site, path) for path in paths] for paths in (files, downloads))
+    known = titles(site)
+    rows, apart = ([row(site, path, known) for path in paths] for paths in (files, downloads))
     shell = reached(site, first, through={".html", ".css"})
     return {"edition": digests.of_value([rows, apart])[:16],
             "shell": sorted(str(path.relative_to(site)) for path in shell),
@@ -131,12 +134,22 @@ def leads_on(path: Path) -> bool:
     return "http-equiv" in path.read_text(encoding="utf-8")
 
 
-def row(site: Path, path: Path) -> list:
-    """Path, digest, bytes with gzip; of a page its stamp, and its title as HTML."""
+def titles(site: Path) -> dict[str, str]:
+    """The titles of pages in the links of the front page, the first of each page, by path."""
+    front = site / "book" / "index.html"
+    found = LINK.findall(front.read_text(encoding="utf-8")) if front.exists() else []
+    return {f"{page}.html": words for page, words in reversed(found)}
+
+
+def row(site: Path, path: Path, known: dict[str, str]) -> list:
+    """Path, digest, bytes with gzip; of a page its stamp, and its title as HTML; 1 if `known`."""
     content = path.read_bytes()
     found = [str(path.relative_to(site)), digests.of(content)[:DIGITS],
              len(gzip.compress(content, 6, mtime=0))]
-    return found + page(found[0], content.decode()) if path.suffix == ".html" else found
+    if path.suffix != ".html":
+        return found
+    stamp, listed = page(found[0], content.decode())
+    return [*found, stamp, 1 if listed and listed == known.get(found[0]) else listed]
 
 
 def page(name: str, text: str) -> list[str]:
