@@ -133,20 +133,19 @@ async function offline(request) {
   const asked = pageOf(pathOf(root, request.url));
   const isApart = asked.startsWith(APART) && !state.whole?.downloads;
   const isNone = Boolean(state.whole) && !isApart && !list.files.some(([name]) => name === asked);
-  const rows = await titled(list.files.filter(([path]) => state.pages[path]));
+  const rows = await titled(list, state.pages);
   const text = filled(await kept.text(), rows, isApart ? "data-apart" : isNone ? "data-none" : "");
   return new Response(text,
     { status: isNone ? 404 : 503, headers: { "content-type": "text/html; charset=utf-8" } });
 }
 
-/** [path, title] of the pages among rows that have a title: in the row, or in the front page's links. */
-async function titled(rows) {
-  const { list } = await shelf.state(), row = (await shelf.list(list))?.files.find(
-    ([name]) => name === FRONT);
+/** [path, title] of the kept pages that have one: in their row, or in the front page's links. */
+async function titled({ files }, pages) {
+  const row = files.find(([name]) => name === FRONT);
   const front = await (row && await shelf.file(row[0], row[1]))?.text() ?? "";
   const links = new Map([...front.matchAll(LINK)].reverse()
     .map(([, page, title]) => [`${page}.html`, title]));
-  return rows.filter(([, , , , title]) => title)
+  return files.filter(([path, , , , title]) => title && pages[path])
     .map(([path, , , , title]) => [path, title === 1 ? links.get(path) ?? path : title]);
 }
 

@@ -12,8 +12,7 @@ from book.pipeline.state import records
 
 FILE = RESULTS / "loader-knobs.json"
 ROWS = {row["key"]: row for row in json.loads(FILE.read_text(encoding="utf-8"))["tables"]["knobs"]
-        ["rows"]} if FILE.is_file() else {}
-recorded = pytest.mark.skipif(not ROWS, reason="nothing is recorded yet")
+        ["rows"]}
 
 
 def small(workload):
@@ -79,13 +78,11 @@ def with_workers(workload):
     return [ROWS[str(n)][workload] for n in bench.WORKERS if n]
 
 
-@recorded
 def test_sleeping_reads_gain_each_time_the_workers_are_doubled():
     rates = with_workers("slow")
     assert all(twice > 1.3 * once for once, twice in pairwise(rates))
 
 
-@recorded
 def test_images_gain_little_more_once_there_are_as_many_workers_as_cores():
     cores = json.loads(FILE.read_text(encoding="utf-8"))["cores"]
     counts = [n for n in bench.WORKERS if n]
@@ -94,23 +91,19 @@ def test_images_gain_little_more_once_there_are_as_many_workers_as_cores():
     assert max(more) < 1.25 * ROWS[str(enough)]["images"]
 
 
-@recorded
 def test_rows_gain_nothing_from_workers_but_much_from_whole_batches_without_them():
     assert max(with_workers("rows")) < 1.05
     assert ROWS["1"]["rows"] < 0.5
     assert ROWS["whole-0"]["rows"] > 3
 
 
-@recorded
 def test_large_samples_gain_more_from_fewer_bytes_than_from_any_number_of_workers():
     assert ROWS["bytes-0"]["large"] > max(1, *with_workers("large"))
 
 
-@recorded
 def test_a_larger_prefetch_factor_adds_next_to_nothing_where_reads_take_the_same_time():
     assert ROWS["prefetch"]["slow"] < 1.15 * ROWS["2"]["slow"]
 
 
-@recorded
 def test_one_read_for_a_batch_without_workers_beats_eight_workers():
     assert ROWS["whole-0"]["slow"] > ROWS["8"]["slow"]
