@@ -143,8 +143,8 @@ async function offline(request) {
 async function titled({ files }, pages) {
   const row = files.find(([name]) => name === FRONT);
   const front = await (row && await shelf.file(row[0], row[1]))?.text() ?? "";
-  const links = new Map([...front.matchAll(LINK)].reverse()
-    .map(([, page, title]) => [`${page}.html`, title]));
+  const links = new Map([...front.matchAll(LINK)].map(
+    ([, page, title]) => [`${page}.html`, title]));
   return files.filter(([path, , , , title]) => title && pages[path])
     .map(([path, , , , title]) => [path, title === 1 ? links.get(path) ?? path : title]);
 }

@@ -135,10 +135,10 @@ def leads_on(path: Path) -> bool:
 
 
 def titles(site: Path) -> dict[str, str]:
-    """The titles of pages in the links of the front page, the first of each page, by path."""
+    """The titles of pages in the links of the front page, the last of each page, by path."""
     front = site / "book" / "index.html"
     found = LINK.findall(front.read_text(encoding="utf-8")) if front.exists() else []
-    return {f"{page}.html": words for page, words in reversed(found)}
+    return {f"{page}.html": words for page, words in found}
 
 
 def row(site: Path, path: Path, known: dict[str, str]) -> list:
