@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -94,14 +96,18 @@ def write(root, contents):
         file.write_text("\n".join(line.removeprefix(indent) for line in lines))
 
 
-def run_all(root, **environment):
+def run_all(root, before="", **environment):
     """Run the test files of a small book as a step does."""
     program = ("import sys; from pathlib import Path; from book.pipeline.suite import files\n"
+               f"{before}\n"
                "sys.exit(files.main(['tests'], Path.cwd(), packages=()))")
     outside = {key: value for key, value in os.environ.items() if key not in ("FRESH", "DRY")}
-    return subprocess.run([sys.executable, "-c", f"import sys; sys.path.append({str(ROOT)!r})\n"
-                           + program], cwd=root, env=outside | environment, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    with tempfile.TemporaryFile("w+") as told:  # a pipe would be waited for with what is left
+        done = subprocess.run([sys.executable, "-c", f"import sys; sys.path.append({str(ROOT)!r})\n"
+                               + program], cwd=root, env=outside | environment,
+                              stdout=told, stderr=told, check=False)
+        told.seek(0)
+        return subprocess.CompletedProcess(done.args, done.returncode, told.read())
 
 
 def again(root):
@@ -203,6 +209,32 @@ def test_what_did_not_run_or_was_changed_meanwhile_is_not_remembered(tmp_path):
     assert "the process of tests/test_dies.py ended with -9" in done.stdout
     assert "the process of tests/test_leaves.py ended before its tests did" in done.stdout
     assert "book/data.txt was changed meanwhile" in done.stdout
+
+
+HANGS = {
+    "tests/test_waits.py": "import time\ndef test(): time.sleep(60)",
+    "tests/test_waits_at_its_end.py": """
+        from multiprocessing import get_context
+        import time
+        def test():
+            get_context("fork").Process(target=time.sleep, args=(60,)).start()
+            assert False""",
+    "tests/test_good.py": "def test(): assert True",
+}
+
+
+def test_what_hangs_is_shown_and_ended_and_the_rest_runs(tmp_path):
+    settings = f'{SMALL["pyproject.toml"]}\n        faulthandler_timeout = 2' \
+        "\n        faulthandler_exit_on_timeout = true"
+    write(tmp_path, HANGS | {"pyproject.toml": settings})
+    began = time.monotonic()
+    done = run_all(tmp_path, before="files.ENDING = 2")
+    assert time.monotonic() - began < 50
+    assert done.returncode == 1
+    assert done.stdout.count("Timeout (0:00:02)!") == 2
+    assert "the process of tests/test_waits.py ended before its tests did" in done.stdout
+    assert "1 passed" in done.stdout
+    assert again(tmp_path) == ["waits", "waits_at_its_end"]
 
 
 def test_a_file_that_fails_is_forgotten(tmp_path):

@@ -12,6 +12,7 @@ no notes is remembered with the whole book, unless it says what such programs re
 from __future__ import annotations
 
 import atexit
+import faulthandler
 import importlib
 import os
 import sys
@@ -32,6 +33,7 @@ from book.pipeline.suite.seen import Memory, States, Unsure
 GOOD = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 # What pytest tells beside the programs that were started.
 FINISHED, SKIPPED, NAMED = "pytest: finished", "pytest: skipped", "pytest: programs named"
+ENDING = 300.0  # seconds that a process may take to end when its tests have; see pyproject.toml
 LOADED = ("-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning")
 # Packages that most files need, loaded once.
 PACKAGES = ("nbformat", "yaml", "numpy", "torch", "torch._dynamo")
@@ -92,9 +94,9 @@ def run(name: str, options: Sequence[str], memory: Memory, called: str) -> int:
     number, log = tempfile.mkstemp()  # a TemporaryDirectory would end with the fork
     os.close(number)
     status = in_fork(lambda: child(name, options, Path(log), memory.root))
-    if status in GOOD and FINISHED not in Path(log).read_text("utf-8", "surrogateescape"):
+    if status in range(6) and FINISHED not in Path(log).read_text("utf-8", "surrogateescape"):
         print(f"1 error in 0.0s: the process of {name} ended before its tests did")
-        status = 1
+        status = status or 1
     try:
         if status not in GOOD:
             raise Unsure("it did not pass")
@@ -151,6 +153,7 @@ def _end(work: Callable[[], int]) -> NoReturn:
     except BaseException:
         traceback.print_exc()
     finally:
+        faulthandler.dump_traceback_later(ENDING, exit=True)  # a worker that is never told to end
         atexit._run_exitfuncs()  # as at any other end: of workers, of folders
         sys.stdout.flush()
         sys.stderr.flush()

@@ -123,15 +123,18 @@ def wait(ready, go, done, stay, things):
 def test_rss_counts_a_shared_list_in_full_from_the_start(paths):
     size, fork = sum(map(sys.getsizeof, paths)), get_context("fork")
     ready, go, done, stay = (fork.Semaphore(0) for _ in range(4))
-    workers = [fork.Process(target=wait, args=(ready, go, done, stay, paths)) for _ in range(3)]
-    before = memory()
+    # Daemons: where an assertion fails, no worker may be waited for without end.
+    workers = [fork.Process(target=wait, args=(ready, go, done, stay, paths), daemon=True)
+               for _ in range(3)]
     for each in workers:
         each.start()
     for _ in workers:
         ready.acquire()
     start = {field: sum_of(field, workers) for field in ("rss", "pss")}
     assert all(memory(each.pid)["rss"] > size for each in workers)
-    assert start["pss"] - before["pss"] < 0.9 * size        # 3 processes more, but no second list
+    # No second list. The sum of all "pss" could not tell: it grows by what is shared with processes
+    # outside the sum, such as the one that this test was forked from.
+    assert all(memory(each.pid)["private"] < 0.25 * size for each in workers)
     for _ in workers:
         go.release()
     for _ in workers:
