@@ -95,6 +95,8 @@ class Seat:
         first, *others = self.context.pages or [self.context.new_page()]
         for page in others:
             page.close()
+        if first.url.startswith(self.site):  # told now: the browser tells its renderer later
+            first.evaluate("sessionStorage.clear()")
         first.goto("about:blank")
         session = self.context.new_cdp_session(first)
         session.send("Storage.clearDataForOrigin",
