@@ -461,10 +461,10 @@ MISTAKES["04-data/exercises-caching.yaml"] = [
     ("LRU.put", "self.evict(self.limit_bytes - size)", "self.evict(self.limit_bytes)"),
     ("LRU.put", "        self.bytes += size\n        return True", "        return True"),
     ("LRU.put", "        self.bytes += size\n        return True", "        self.bytes += size"),
-    ("reuse_distances", "recent.insert(0, index)", "recent.append(index)"),
-    ("reuse_distances", "            del recent[distance]", "            pass"),
-    ("reuse_distances", "if index in recent else math.inf", "if index in recent else 0"),
-    ("reuse_distances", "distances.append(distance)", "distances.append(distance + 1)"),
+    ("reuse_distances", "sum_before(sums, before + 1)", "sum_before(sums, before)"),
+    ("reuse_distances", "            add_at(sums, before, -1)", "            pass"),
+    ("reuse_distances", "math.inf if before is None", "0 if before is None"),
+    ("reuse_distances", "math.inf if before is None", "math.inf if not before"),
 ]
 
 MISTAKES["04-data/exercises-shards.yaml"] = [
