@@ -81,6 +81,7 @@ def run(name: str, make: Callable[[], dict[str, Any]], arguments: list[str] | No
     parser = argparse.ArgumentParser(description=f"measure {name}")
     parser.add_argument("--record", action="store_true", help="store the result")
     chosen = parser.parse_args(arguments)
+    warn_if_busy()
     measured = make()
     for table in measured["tables"].values():
         print(table["en"])
