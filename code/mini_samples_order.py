@@ -6,6 +6,7 @@ first index is asked for.
 """
 import math
 from itertools import cycle, islice
+from numbers import Integral
 
 import torch
 
@@ -222,10 +223,10 @@ class Resumable:
 
         ValueError, too, for what `state_dict` cannot have given; nothing is loaded then.
         """
-        names = self.state_dict().keys()
-        if not isinstance(state, dict) or not all(isinstance(state.get(name), int)
-                                                  for name in names):
-            raise ValueError(f"no state of Resumable, integers {', '.join(names)}: {state!r}")
+        wrong = [name for name in self.state_dict() if not isinstance(state, dict)
+                 or not isinstance(state.get(name), Integral)]
+        if wrong:
+            raise ValueError(f"no state of Resumable: {', '.join(wrong)} missing or no integer")
         if state["n"] != self.n:
             raise ValueError(f"the state is of {state['n']} samples, the dataset has {self.n}; "
                              "their order would be another")

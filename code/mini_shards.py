@@ -254,20 +254,19 @@ class Shards(IterableDataset):
 
 def must_be_state(state):
     """ValueError in one line for what no `Shards.state_dict` gives: another's state, or damaged."""
-    kinds = {"samples": int, "seed": int, "buffer": int, "shuffle": bool, "repeat": bool,
-             "epoch": int, "stages": list, "rank": int, "ranks": list}
-    wrong = [name for name, kind in kinds.items()
-             if not isinstance(state, dict) or not isinstance(state.get(name), kind)]
-    if wrong:
-        raise ValueError(f"no state of Shards, {', '.join(wrong)} missing or wrong: {state!r}")
-    for stage in state["stages"]:
-        try:
-            right = len(stage["given"]) == stage["world"] * stage["workers"] > 0 and min(
-                stage["given"]) >= 0
-        except (TypeError, KeyError):
-            right = False
-        if not right:
-            raise ValueError(f"a damaged state of Shards, no count for each worker: {stage!r}")
+    names = ("samples", "seed", "buffer", "shuffle", "repeat", "epoch", "stages", "rank", "ranks")
+    missing = [name for name in names if not isinstance(state, dict) or name not in state]
+    if missing:
+        raise ValueError(f"no state of Shards: {', '.join(missing)} missing")
+    try:
+        right = int(state["epoch"]) == state["epoch"] and {*state["ranks"]} and all(
+            len(stage["given"]) == stage["world"] * stage["workers"] > 0 <= min(stage["given"])
+            for stage in state["stages"])
+    except (TypeError, ValueError, KeyError):
+        right = False
+    if not right:
+        raise ValueError("a damaged state of Shards: no whole epoch, no ranks, or a stage without "
+                         "a count for each worker")
 
 
 def together(states):

@@ -119,10 +119,11 @@ def test_what_cannot_go_on_is_refused():
 
 
 @pytest.mark.parametrize(("state", "words"), [
-    ({}, "no state of Resumable, integers n, seed, epoch, gone"),
+    ({}, "no state of Resumable: n, seed, epoch, gone missing or no integer"),
+    ({"weight": "of a model\n"}, "no state of Resumable: n, seed"),
     (None, "no state of Resumable"),
-    ({"n": 8, "seed": 0, "epoch": 0}, "no state of Resumable"),
-    ({"n": 8, "seed": 0, "epoch": None, "gone": 0}, "no state of Resumable"),
+    ({"n": 8, "seed": 0, "epoch": 0}, "no state of Resumable: gone missing"),
+    ({"n": 8, "seed": 0, "epoch": None, "gone": 0}, "no state of Resumable: epoch missing or no"),
     ({"n": 8, "seed": 0, "epoch": 0, "gone": 8}, "damaged: epoch 0, 8 of 8 samples gone"),
     ({"n": 8, "seed": 0, "epoch": 0, "gone": -2}, "damaged"),
     ({"n": 8, "seed": 0, "epoch": -1, "gone": 0}, "damaged"),

@@ -209,11 +209,16 @@ def test_states_that_do_not_belong_together_are_refused(reader, shards):
 
 
 @pytest.mark.parametrize(("change", "words"), [
-    (lambda state: None, "no state of Shards, samples, seed"),
-    (lambda state: {"n": 8, "seed": 0, "epoch": 0, "gone": 2}, "no state of Shards, samples"),
-    (lambda state: state.pop("ranks") and state, "ranks missing or wrong"),
-    (lambda state: state | {"epoch": "4"}, "epoch missing or wrong"),
+    (lambda state: None, "no state of Shards: samples, seed"),
+    (lambda state: {"n": 8, "seed": 0, "epoch": 0, "gone": 2}, "no state of Shards: samples"),
+    (lambda state: {"weight": "of a model\n"}, "no state of Shards: samples"),
+    (lambda state: state.pop("ranks") and state, "Shards: ranks missing"),
+    (lambda state: state | {"epoch": "4"}, "damaged state of Shards"),
+    (lambda state: state | {"epoch": "four"}, "damaged state of Shards"),
+    (lambda state: state | {"ranks": None}, "damaged state of Shards"),
+    (lambda state: state | {"ranks": []}, "damaged state of Shards"),
     (lambda state: state | {"stages": [{"world": 1}]}, "damaged state of Shards"),
+    (lambda state: state | {"stages": 7}, "damaged state of Shards"),
     (lambda state: state | {"stages": [7]}, "damaged state of Shards"),
     (lambda state: state | {"stages": [{"world": 1, "workers": 2, "given": [3]}]}, "damaged"),
     (lambda state: state | {"stages": [{"world": 1, "workers": 1, "given": [-3]}]}, "damaged"),
