@@ -8,19 +8,15 @@ It needs a C++ compiler. Eager mode and Inductor are compared with the same func
 
 from __future__ import annotations
 
-import argparse
-import datetime
-import os
 import sys
 from collections.abc import Callable
-from importlib.metadata import version
 from typing import Any
 
 import torch
 from torch._dynamo.utils import rmse, same
 from torch._inductor import config
 
-from benchmarks import report
+from benchmarks.report import described, run
 
 COLUMNS = [
     {"key": "eager", "zh": "eager 的误差", "en": "error of eager"},
@@ -73,33 +69,6 @@ def rounding() -> list[dict[str, Any]]:
 def result() -> dict[str, Any]:
     """What is recorded; `inside.recorded` shows it."""
     return described(COLUMNS, {"rounding": ("与 float64 相比", "Against float64", rounding)})
-
-
-def described(columns: list[dict[str, str]],
-              tables: dict[str, tuple[str, str, Callable[[], list]]]) -> dict[str, Any]:
-    """The rows of each table with the columns and the conditions under which they were made."""
-    load = os.getloadavg()[0]
-    torch.set_num_threads(1)
-    return {"machine": report.machine(), "torch": version("torch"), "threads": 1,
-            "load": round(load, 1), "date": datetime.date.today().isoformat(),
-            "columns": columns,
-            "tables": {key: {"zh": zh, "en": en, "rows": rows()}
-                       for key, (zh, en, rows) in tables.items()}}
-
-
-def run(name: str, make: Callable[[], dict[str, Any]], arguments: list[str] | None) -> int:
-    """Print what `make` measures, and store it under `name` if that is asked for."""
-    parser = argparse.ArgumentParser(description="where Inductor differs from eager mode")
-    parser.add_argument("--record", action="store_true", help="store the result")
-    chosen = parser.parse_args(arguments)
-    measured = make()
-    for table in measured["tables"].values():
-        print(table["en"])
-        for row in table["rows"]:
-            print("  ", row["en"], {k: v for k, v in row.items() if k not in ("zh", "en")})
-    if chosen.record:
-        report.write(name, measured)
-    return 0
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -25,7 +25,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.compile_differences import described, run
+from benchmarks.report import described, run
 from book.pipeline.ground.paths import CODE
 
 sys.path.insert(0, str(CODE))

@@ -13,16 +13,13 @@ an accelerator there is none.
 
 from __future__ import annotations
 
-import argparse
-import datetime
 import os
 import platform
 import sys
 import time
 import zlib
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from importlib.metadata import version
+from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -30,6 +27,7 @@ import torch
 from torch.utils import data
 
 from benchmarks import report
+from benchmarks.loader import Workload, digits, epoch
 
 ROUNDS = 7
 READ = 0.004  # seconds of one request to the slow storage
@@ -106,18 +104,6 @@ def as_it_is(batch: Any) -> Any:
     return batch
 
 
-@dataclass(frozen=True)
-class Workload:
-    """A dataset of (x, label) with labels 0, 1, 2 …; `other` changes what a cure would change."""
-
-    key: str
-    zh: str
-    en: str
-    dataset: data.Dataset
-    batch_size: int
-    other: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-
 def all_workloads() -> list[Workload]:
     return [
         Workload("images", "图像：要解压", "images: to be decompressed", Images(), 16),
@@ -177,19 +163,6 @@ def loader(workload: Workload, knob: Knob) -> data.DataLoader | None:
 
 
 # ---- measuring ----------------------------------------------------------------------------------
-def epoch(batches: Iterable[Any], size: int,
-          clock: Callable[[], float] = time.perf_counter) -> float:
-    """Samples a second of one epoch. Ends the program if a sample is missing or out of place."""
-    labels, start = [], clock()
-    for x, y in batches:
-        x.flatten()[0].item()
-        labels.append(y)
-    seconds = clock() - start
-    if not torch.equal(torch.cat(labels), torch.arange(size)):
-        sys.exit(f"bench: the labels of an epoch are not 0 … {size - 1}")
-    return size / seconds
-
-
 def rounds_of(workload: Workload, rounds: int) -> list[dict[str, float]]:
     """For each round {knob: samples a second}, all knobs in turn, after an epoch to warm up."""
     size = len(workload.dataset)
@@ -201,50 +174,34 @@ def rounds_of(workload: Workload, rounds: int) -> list[dict[str, float]]:
 
 def factors(found: list[dict[str, float]]) -> dict[str, float]:
     """{knob: median over rounds of its speed beside that without workers in the same round}."""
-    return {key: float(f"{median(one[key] / one['0'] for one in found):.3g}") for key in found[0]}
+    return {key: digits(median(one[key] / one["0"] for one in found)) for key in found[0]}
 
 
-def result(workloads: list[Workload], rounds: int) -> dict[str, Any]:
-    """All that is recorded; the first row has samples a second, the others factors."""
-    load = os.getloadavg()[0]
-    torch.set_num_threads(1)
+def rows(workloads: list[Workload], rounds: int) -> list[dict[str, Any]]:
+    """The first row has samples a second, the others factors; a column for each workload."""
     rates: dict[str, Any] = {"key": "rate", "zh": "没有工作进程（样本/秒）",
                              "en": "no worker, samples a second"}
-    rows = {knob.key: {"key": knob.key, "zh": f"{knob.zh}（倍）", "en": f"{knob.en} (times)"}
+    made = {knob.key: {"key": knob.key, "zh": f"{knob.zh}（倍）", "en": f"{knob.en} (times)"}
             for knob in KNOBS if knob.key != "0"}
     for workload in workloads:
         found = rounds_of(workload, rounds)
-        rates[workload.key] = float(f"{median(one['0'] for one in found):.3g}")
+        rates[workload.key] = digits(median(one["0"] for one in found))
         for key, factor in factors(found).items():
             if key != "0":
-                rows[key][workload.key] = factor
-    table = {"zh": "与没有工作进程时相比", "en": "compared with no worker",
-             "rows": [rates, *rows.values()]}
-    return {"machine": report.machine(), "python": platform.python_version(),
-            "torch": version("torch"), "threads": 1, "load": round(load, 1), "rounds": rounds,
-            "date": datetime.date.today().isoformat(), "cores": len(os.sched_getaffinity(0)),
-            "columns": COLUMNS, "tables": {"knobs": table}}
+                made[key][workload.key] = factor
+    return [rates, *made.values()]
 
 
-def show(measured: dict[str, Any]) -> None:
-    print(" " * 44 + "".join(f"{column['key']:>10}" for column in COLUMNS))
-    for row in measured["tables"]["knobs"]["rows"]:
-        cells = [f"{row[column['key']]:10,g}" if column["key"] in row else " " * 10
-                 for column in COLUMNS]
-        print(f"{row['en']:44}" + "".join(cells))
+def result(workloads: list[Workload], rounds: int = ROUNDS) -> dict[str, Any]:
+    """What is recorded; `inside.recorded` shows it."""
+    return report.described(
+        COLUMNS, {"knobs": ("与没有工作进程时相比", "compared with no worker",
+                            partial(rows, workloads, rounds))},
+        python=platform.python_version(), rounds=rounds, cores=len(os.sched_getaffinity(0)))
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="what each knob of the loader does")
-    parser.add_argument("--record", action="store_true", help="store the result")
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"default: {ROUNDS}")
-    chosen = parser.parse_args(arguments)
-    report.warn_if_busy()
-    measured = result(all_workloads(), chosen.rounds)
-    show(measured)
-    if chosen.record:
-        report.write("loader-knobs", measured)
-    return 0
+    return report.run("loader-knobs", lambda: result(all_workloads()), arguments)
 
 
 if __name__ == "__main__":

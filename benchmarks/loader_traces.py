@@ -19,7 +19,7 @@ from typing import Any
 
 from torch.utils.data import DataLoader, Dataset, get_worker_info
 
-from benchmarks.compile_differences import described, run
+from benchmarks.report import described, run
 from book.pipeline.ground.paths import CODE
 
 sys.path.insert(0, str(CODE))

@@ -1,9 +1,13 @@
-"""What every measuring script says and stores alike: machine, budgets, result file."""
+"""What every measuring script says and stores alike: machine, budgets, tables, result file."""
 
 from __future__ import annotations
 
+import argparse
+import datetime
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -51,3 +55,38 @@ def write(name: str, result: dict[str, Any]) -> Path:
     file = records.write(name, result)
     print(f"bench: recorded in {relative(file)}")
     return file
+
+
+def described(columns: list[dict[str, str]],
+              tables: dict[str, tuple[str, str, Callable[[], list]]],
+              **more: Any) -> dict[str, Any]:
+    """The rows of each table with the columns and the conditions under which they were made.
+
+    A table is (its name in Chinese, in English, what measures its rows), with one thread of torch.
+    `more` is stored beside them.
+    """
+    import torch  # here: most scripts do without it
+
+    load = os.getloadavg()[0]
+    torch.set_num_threads(1)
+    return {"machine": machine(), "torch": version("torch"), "threads": 1,
+            "load": round(load, 1), "date": datetime.date.today().isoformat(),
+            "columns": columns,
+            "tables": {key: {"zh": zh, "en": en, "rows": rows()}
+                       for key, (zh, en, rows) in tables.items()}, **more}
+
+
+def run(name: str, make: Callable[[], dict[str, Any]], arguments: list[str] | None) -> int:
+    """Print what `make` measures, and store it under `name` if that is asked for."""
+    parser = argparse.ArgumentParser(description=f"measure {name}")
+    parser.add_argument("--record", action="store_true", help="store the result")
+    chosen = parser.parse_args(arguments)
+    warn_if_busy()
+    measured = make()
+    for table in measured["tables"].values():
+        print(table["en"])
+        for row in table["rows"]:
+            print("  ", row["en"], {k: v for k, v in row.items() if k not in ("zh", "en")})
+    if chosen.record:
+        write(name, measured)
+    return 0

@@ -66,10 +66,13 @@ class InTurns:
 def epoch(data, workers):
     """The samples of `data`, a tensor (len(data),), in order, read by forked workers.
 
-    With two workers or more, len(data) is a multiple of 10 * workers, and each step of an `InTurns`
-    file waits for its turn.
+    With two workers or more, each step of an `InTurns` file waits for its turn. ValueError unless
+    len(data) is a multiple of 10 * workers then: they have to make equally many steps.
     """
-    batches, epoch.turns, options = len(data) // BATCH, None, {}
+    if workers > 1 and len(data) % (BATCH * workers):
+        raise ValueError(f"{len(data)} samples for {workers} workers: give a multiple of "
+                         f"{BATCH * workers}, equally many batches for each")
+    batches, epoch.turns, options = -(-len(data) // BATCH), None, {}
     if workers > 1:
         epoch.turns = Turns(workers, 2 * len(data) // workers)
     if workers:  # all batches are sent at once, so a worker never waits for more

@@ -133,11 +133,6 @@ class LRU:
             self.bytes -= freed
             self.evictions += 1
 
-    def resize(self, limit_bytes):
-        """Another limit from now on; a smaller one evicts at once."""
-        self.limit_bytes = limit_bytes
-        self.evict(limit_bytes)
-
     @property
     def hit_rate(self):
         """Hits among all lookups, 0 to 1; 0 before the first."""
@@ -209,10 +204,12 @@ class ReadAhead(Dataset):
     """`dataset`, read in blocks of `size` samples, of which the last one read is kept.
 
     Block k is the samples from k * size on. `asked` counts samples that were asked for, `read`
-    those that were read from the dataset. IndexError outside of it.
+    those that were read from the dataset. IndexError outside of it, ValueError for a size below 1.
     """
 
     def __init__(self, dataset, size, copy=deepcopy):
+        if size < 1:
+            raise ValueError(f"size={size}: a block has at least one sample")
         self.dataset, self.size, self.copy = dataset, size, copy
         self.first, self.block = None, []
         self.asked = self.read = 0
@@ -261,16 +258,38 @@ def reuse_distances(order):
 
     An LRU cache with room for C samples of one size hits where the distance is below C, so this
     answers for every size at once. `order` is what a sampler yields, over as many epochs as you
-    like. Source: Mattson et al., Evaluation techniques for storage hierarchies, 1970.
+    like; n of them take n log n steps. Sources: Mattson et al., Evaluation techniques for storage
+    hierarchies, 1970; Bennett and Kruskal, LRU stack processing, 1975.
     """
-    recent, distances = [], []           # indices, the one used last in front
-    for index in order:
-        distance = recent.index(index) if index in recent else math.inf
-        if distance < math.inf:
-            del recent[distance]
-        recent.insert(0, index)
-        distances.append(distance)
+    order = [*order]
+    sums = [0] * (len(order) + 1)        # a Fenwick tree: 1 where some index was used last, else 0
+    last, distances = {}, []
+    for now, index in enumerate(order):
+        before = last.get(index)
+        distances.append(math.inf if before is None
+                         else len(last) - sum_before(sums, before + 1))
+        if before is not None:
+            add_at(sums, before, -1)
+        add_at(sums, now, 1)
+        last[index] = now
     return distances
+
+
+def add_at(sums, place, change):
+    """In the Fenwick tree `sums`, add to the number at a place, from 0."""
+    place += 1
+    while place < len(sums):
+        sums[place] += change
+        place += place & -place
+
+
+def sum_before(sums, count):
+    """The sum of the first `count` numbers of a Fenwick tree."""
+    total = 0
+    while count:
+        total += sums[count]
+        count &= count - 1
+    return total
 
 
 def lru_hit_rate(fraction):

@@ -6,6 +6,7 @@ first index is asked for.
 """
 import math
 from itertools import cycle, islice
+from numbers import Integral
 
 import torch
 
@@ -63,7 +64,7 @@ def ranked(n, rank, world, epoch=0, seed=0, drop_last=False, shuffle=True):
     """What one of `world` ranks sees of n samples in an epoch: every rank equally many.
 
     All ranks draw the same order, since they draw from the same seed, and each takes every
-    world-th index of it. If n is no multiple of `world`, indices from the beginning come twice, or
+    world-th index of it. If n is no multiple of `world`, indices from the beginning come again, or
     with drop_last the last are left out. ValueError for a rank that is not there.
     Source: torch/utils/data/distributed.py:DistributedSampler.
     """
@@ -73,9 +74,15 @@ def ranked(n, rank, world, epoch=0, seed=0, drop_last=False, shuffle=True):
     order = shuffled(n, generator) if shuffle else list(range(n))
     if drop_last:
         order = order[:n // world * world]
-    else:
-        order = order + list(islice(cycle(order), -n % world))
-    return order[rank::world]
+    return evened(order, world)[rank::world]
+
+
+def evened(indices, world):
+    """A list of indices made longer to a multiple of `world`, by the first ones once more.
+
+    If there are fewer than are missing, they are gone through several times.
+    """
+    return [*indices, *islice(cycle(indices), -len(indices) % world)]
 
 
 def mixed(sources, weights, generator=None, until="first"):
@@ -178,10 +185,10 @@ class Resumable:
     ahead, so the training loop has to move the place: call `trained()` after each step, on every
     rank. After the last one the next epoch begins.
 
-    Ranks take equally many steps. If `world` doesn't divide what is left of the epoch, as many
-    samples of its beginning come twice as are missing. Equal arguments, but for `rank`, belong in
-    all ranks, and then `state_dict` is the same on all. ValueError for a rank that is not there,
-    and if there is no sample or no batch size.
+    Ranks take equally many steps. If `world` doesn't divide what is left of the epoch, samples from
+    the beginning of what is left come again, `world` - 1 at most, as in `evened`. Equal arguments,
+    but for `rank`, belong in all ranks, and then `state_dict` is the same on all. ValueError for a
+    rank that is not there, and if there is no sample or no batch size.
     """
 
     def __init__(self, n, batch_size, rank=0, world=1, seed=0):
@@ -194,8 +201,7 @@ class Resumable:
     def __iter__(self):
         """Lists of indices for this rank, from the place on to the end of the epoch."""
         generator = torch.Generator().manual_seed(self.seed + self.epoch)
-        left = shuffled(self.n, generator)[self.gone:]
-        left = [*left, *islice(cycle(left), -len(left) % self.world)]
+        left = evened(shuffled(self.n, generator)[self.gone:], self.world)
         return batched(left[self.rank::self.world], self.batch_size)
 
     def __len__(self):
@@ -213,8 +219,18 @@ class Resumable:
         return {"n": self.n, "seed": self.seed, "epoch": self.epoch, "gone": self.gone}
 
     def load_state_dict(self, state):
-        """Go on there. Ranks and batch size may be others; ValueError for another n."""
+        """Go on there. Ranks and batch size may be others; ValueError for another n.
+
+        ValueError, too, for what `state_dict` cannot have given; nothing is loaded then.
+        """
+        wrong = [name for name in self.state_dict() if not isinstance(state, dict)
+                 or not isinstance(state.get(name), Integral)]
+        if wrong:
+            raise ValueError(f"no state of Resumable: {', '.join(wrong)} missing or no integer")
         if state["n"] != self.n:
             raise ValueError(f"the state is of {state['n']} samples, the dataset has {self.n}; "
                              "their order would be another")
+        if state["epoch"] < 0 or not 0 <= state["gone"] < self.n:
+            raise ValueError(f"the state is damaged: epoch {state['epoch']}, {state['gone']} of "
+                             f"{self.n} samples gone")
         self.seed, self.epoch, self.gone = state["seed"], state["epoch"], state["gone"]

@@ -71,7 +71,7 @@ def deal(positions, world, workers, repeat=False):
 
     Every rank gets equally many, and every rank's worker w as many as those of the others. If the
     number of ranks doesn't divide the positions, the last ones are left out, fewer than `world`;
-    with `repeat`, as many of the first ones come twice as are missing. Of n positions of a rank,
+    with `repeat`, the first ones come again instead, `world` - 1 at most. Of n positions of a rank,
     worker w gets those from w * n // workers on, one stretch, so that few shards are opened by two
     readers. Returns world * workers lists.
     """
@@ -157,7 +157,7 @@ class Shards(IterableDataset):
                 for position in range(self.firsts[shard], self.firsts[shard + 1])]
 
     def order(self, piece, stage, slot):
-        """The positions of a piece in the order in which they come."""
+        """The positions of a piece as they come; with a buffer of 1, as they are."""
         generator = generator_for(self.seed, self.epoch, stage, slot)
         return list(shuffle_buffer(piece, self.buffer, generator))
 
@@ -240,8 +240,10 @@ class Shards(IterableDataset):
 
         With as many ranks and workers, exactly the samples follow that would have followed. With
         others, each sample of the epoch that had not come, except for what `deal` leaves out or
-        repeats; but in another order. ValueError for a state of other data or another order.
+        repeats; but in another order. ValueError for a state of other data or another order, and
+        for what is no state; nothing is loaded then.
         """
+        must_be_state(state)
         other = {name: state[name] for name, value in self.fixed().items() if state[name] != value}
         if other:
             raise ValueError(f"{self.folder}: the state is of {other}, this is {self.fixed()}")
@@ -250,8 +252,33 @@ class Shards(IterableDataset):
         self.set_epoch(state["epoch"])
 
 
+def must_be_state(state):
+    """ValueError in one line for what no `Shards.state_dict` gives: another's state, or damaged."""
+    names = ("samples", "seed", "buffer", "shuffle", "repeat", "epoch", "stages", "rank", "ranks")
+    missing = [name for name in names if not isinstance(state, dict) or name not in state]
+    if missing:
+        raise ValueError(f"no state of Shards: {', '.join(missing)} missing")
+    try:
+        right = int(state["epoch"]) == state["epoch"] and {*state["ranks"]} and all(
+            len(stage["given"]) == stage["world"] * stage["workers"] > 0 <= min(stage["given"])
+            for stage in state["stages"])
+    except (TypeError, ValueError, KeyError):
+        right = False
+    if not right:
+        raise ValueError("a damaged state of Shards: no whole epoch, no ranks, or a stage without "
+                         "a count for each worker")
+
+
 def together(states):
-    """The states of all ranks as one, which every rank can load, however many they are then."""
+    """The states of all ranks as one, which every rank can load, however many they are then.
+
+    ValueError for no state, for what is none, and for states that don't belong together.
+    """
+    states = [*states]
+    if not states:
+        raise ValueError("together: give the states of all ranks, at least one")
+    for state in states:
+        must_be_state(state)
     whole = deepcopy(max(states, key=lambda state: len(state["stages"])))
     for state in states:
         if any(state[name] != whole[name] for name in state.keys() - {"stages", "rank", "ranks"}):

@@ -32,6 +32,10 @@ from waiting_for_data_report import Report, Samples, line_of, mean
 SAMPLES = 200  # about so many are made in the main process: enough to meet one in a hundred
 
 
+class Refused(ValueError):
+    """Something that can't be examined, said in one line; no error of the program examined."""
+
+
 def finish():
     """Wait until CUDA has done what it was given. Never starts CUDA, so that workers can fork."""
     if torch.cuda.is_initialized():
@@ -73,7 +77,8 @@ def examine(loader, step, *, batches=50, clock=time.perf_counter, cpu=time.proce
 
     Reads some 2 * `batches` batches through the loader, over several epochs if they are short, then
     about 200 samples in the main process. It draws from the samplers, so random numbers are others
-    afterwards. Raises ValueError where an epoch has fewer than two batches.
+    afterwards. Raises Refused where an epoch has fewer than two batches, where only the first epoch
+    has any, and where the main process gets no sample; errors of the dataset pass through.
     """
     workers = loader.num_workers
     ahead = workers * (loader.prefetch_factor or 0)  # made before anybody asks
@@ -88,25 +93,26 @@ def examine(loader, step, *, batches=50, clock=time.perf_counter, cpu=time.proce
     stream.close()
     finish()
     if not alone:
-        raise ValueError("an epoch has a single batch, too little to time")
+        raise Refused("an epoch has a single batch, too little to time")
     return Report(
         first=found.first[0], wait=mean(steady(found.waits[alone:][: size - 1], ahead)),
         step=mean(found.steps[size:]), alone=mean(steady(found.waits[:alone], workers)),
         fixed=timed(lambda: deque((step(batch) for _ in range(batches)), maxlen=0), clock,
                     finish) / batches,
         samples=in_main(loader, 2 * size, clock, cpu), workers=workers,
-        cores=cores or usable_cores())
+        cores=cores or usable_cores(), lacks=lacking(loader))
 
 
 def epochs(loader):
-    """The batches of one epoch after another, without end; ValueError if there are none."""
-    while True:
+    """The batches of one epoch after another, without end; Refused if one of them has none."""
+    for epoch in count():
         empty = True
         for batch in loader:
             empty = False
             yield batch
         if empty:
-            raise ValueError("the loader is empty")
+            raise Refused("the loader gives no batch after its first epoch: its dataset or sampler "
+                          "can be iterated only once" if epoch else "the loader is empty")
 
 
 def steady(times, lead):
@@ -143,16 +149,35 @@ def threads_of_workers(loader):
 def in_main(loader, skip, clock, cpu):
     """Make some batches here, after the first `skip` ones if there are more; returns `Samples`.
 
-    With workers, torch has one thread meanwhile, as in `torch.utils.data._utils.worker`.
+    With workers, torch has one thread meanwhile, as in `torch.utils.data._utils.worker`. Refused
+    if no sample comes. An error of the dataset says what a worker would have had and it has not.
     """
-    with threads_of_workers(loader):
-        return made_here(loader, skip, clock, cpu)
+    try:
+        with threads_of_workers(loader):
+            found = made_here(loader, skip, clock, cpu)
+    except Exception as error:
+        if lacks := lacking(loader):
+            error.add_note(f"waiting_for_data: {lacks}")
+        raise
+    if not found.seconds:
+        raise Refused("the loader gives batches, but in the main process the dataset gives no "
+                      "sample")
+    return found
+
+
+def lacking(loader):
+    """What samples in the main process go without, as a sentence; empty if nothing."""
+    if loader.num_workers and loader.worker_init_fn:
+        return "samples and collate are timed in the main process, where worker_init_fn doesn't run"
+    return ""
 
 
 def made_here(loader, skip, clock, cpu):
     seconds, collate, sizes, used = [], [], [], 0.0
-    source = source_of(loader.dataset, batched(loader))
-    for indices in groups(loader, skip):
+    source, drawn = source_of(loader.dataset, batched(loader)), groups(loader, skip)
+    for _, fetch in source(drawn[-1][:1]) if drawn else ():
+        fetch()  # to warm up: what opens a file in its first sample isn't slow in each
+    for indices in drawn:
         began, fetched = cpu(), []
         for asked, fetch in source(indices):
             begin = clock()
@@ -169,7 +194,8 @@ def made_here(loader, skip, clock, cpu):
         if len(seconds) >= SAMPLES:
             break
     whole = sum(taken for _, taken in seconds)
-    return Samples(tuple(seconds), mean(collate), used / whole if whole else 1.0, mean(sizes))
+    return Samples(tuple(seconds), mean(steady(collate, 1)), used / whole if whole else 1.0,
+                   mean(sizes))
 
 
 def batched(loader):
@@ -186,7 +212,7 @@ def groups(loader, skip):
 def source_of(dataset, in_batches):
     """A function: indices of a batch -> [(indices, function that fetches these)], as torch fetches.
 
-    A stream has no indices, so its samples are counted instead.
+    A stream has no indices, so its samples are counted instead, and each is given once.
     """
     if isinstance(dataset, IterableDataset):
         stream, places = iter(dataset), count()
@@ -197,17 +223,25 @@ def source_of(dataset, in_batches):
 
 
 # ---------------------------------------------------------------- the command
-def named(text):
-    """The object that `module:name` names; ValueError with one line otherwise."""
-    module, colon, name = text.partition(":")
-    if not (module and colon and name):
-        raise ValueError(f"{text}: write it as module:name, such as my_module:make_loader")
+def named(text, what):
+    """The function that `module:name` names; Refused with one line if there is no such thing.
+
+    What the module raises while it is imported passes through. `what` says what is asked for.
+    """
+    module, _, name = text.partition(":")
+    if not all(part.isidentifier() for part in (*module.split("."), name)):
+        raise Refused(f"{text}: give {what}, as module:name, such as my_module:my_function")
     try:
-        return getattr(importlib.import_module(module), name)
-    except ImportError as error:
-        raise ValueError(f"{text}: can't import {module}: {error}") from error
-    except AttributeError as error:
-        raise ValueError(f"{text}: {module} has no {name}") from error
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module and not module.startswith(f"{error.name}."):
+            raise  # the module is there, and what it imports isn't
+        raise Refused(f"{text}: can't import {module}: {error}") from error
+    if not hasattr(found, name):
+        raise Refused(f"{text}: {found} has no {name}")
+    if not callable(getattr(found, name)):
+        raise Refused(f"{text}: not a function; give {what}")
+    return getattr(found, name)
 
 
 def step_of(text):
@@ -215,23 +249,19 @@ def step_of(text):
     try:
         seconds = float(text)
     except ValueError:
-        step = named(text)
-        if not callable(step):
-            raise ValueError(f"--step {text}: not a function of a batch") from None
-        return step
+        seconds = None  # the function is imported outside of this, so that its errors stand alone
+    if seconds is None:
+        return named(text, "seconds or a function of a batch")
     if not 0 <= seconds < float("inf"):
-        raise ValueError(f"--step {text}: give seconds, 0 or more")
+        raise Refused(f"--step {text}: give seconds, 0 or more")
     return lambda batch: time.sleep(seconds)
 
 
 def loader_of(text):
     """What `module:name` returns, which has to be a DataLoader."""
-    make = named(text)
-    if not callable(make):
-        raise ValueError(f"{text}: not a function")
-    loader = make()
+    loader = named(text, "a function that returns your DataLoader")()
     if not isinstance(loader, DataLoader):
-        raise ValueError(f"{text}: returns {type(loader).__name__}, not a DataLoader")
+        raise Refused(f"{text}: returns {type(loader).__name__}, not a DataLoader")
     return loader
 
 
@@ -245,9 +275,9 @@ def main(arguments=None):
     sys.path.insert(0, str(Path.cwd()))
     try:
         if chosen.batches < 1:
-            raise ValueError(f"--batches {chosen.batches}: give 1 or more")
+            raise Refused(f"--batches {chosen.batches}: give 1 or more")
         report = examine(loader_of(chosen.loader), step_of(chosen.step), batches=chosen.batches)
-    except ValueError as error:
+    except Refused as error:
         sys.exit(f"waiting_for_data: {error}")
     print(report)
 

@@ -62,6 +62,7 @@ class Report:
     samples: Samples
     workers: int
     cores: int
+    lacks: str = ""  # what the times of samples leave out, as a sentence
 
     @property
     def share(self):
@@ -112,6 +113,8 @@ class Report:
         values = (self.first, self.wait, self.step, self.alone, self.fixed, self.samples.fetch,
                   self.samples.collate)
         rows = [f"{name:24}{ms(value):>10}" for name, value in zip(ROWS, values, strict=True)]
+        if self.lacks:
+            rows.append(self.lacks)
         bound = "" if self.bound == "step" else f", bound by {self.bound}"
         return "\n".join([*rows, f"waits for data {self.share:.0%} of the time{bound}; "
                                  f"try {ADVICE[self.bound](self)}"])

@@ -3,6 +3,7 @@
 The tests show each fault before they show the cure.
 """
 
+import math
 import sys
 import threading
 from collections import deque
@@ -152,6 +153,11 @@ class ModelLRU:
             self.rows.pop(0)
             self.evictions += 1
 
-    def resize(self, limit):
-        self.limit = limit
-        self.shrink()
+
+def slow_reuse_distances(order):
+    """`mini_cache.reuse_distances`, by a list that is searched each time."""
+    recent, distances = [], []               # the one used last in front
+    for index in order:
+        distances.append(recent.index(index) if index in recent else math.inf)
+        recent = [index, *(other for other in recent if other != index)]
+    return distances

@@ -79,6 +79,12 @@ def check_batched(module):
     same("the next index after two batches of three", next(endless), 6)
 
 
+def check_evened(module):
+    for indices, world, wanted in [([], 3, []), ([4, 5], 2, [4, 5]), ([4, 5, 6], 2, [4, 5, 6, 4]),
+                                   ([4], 4, [4, 4, 4, 4]), ([4, 5], 5, [4, 5, 4, 5, 4])]:
+        same(f"{indices} for {world} ranks", told(module.evened, indices, world), shown(wanted))
+
+
 def check_ranked(module):
     for n, world, drop_last, shuffle in itertools.product(
             (0, 1, 2, 7, 8), (1, 2, 4, 5), (False, True), (False, True)):
@@ -197,11 +203,11 @@ def check_pack(module):
 
 CHECKER = Checker(
     {"mini_samples": {"Concat.__getitem__": check_concat},
-     "mini_samples_order": {"batched": check_batched, "ranked": check_ranked,
-                            "token_batches": check_token_batches},
+     "mini_samples_order": {"batched": check_batched, "evened": check_evened,
+                            "ranked": check_ranked, "token_batches": check_token_batches},
      "mini_samples_batch": {"collate": check_collate, "pad": check_pad,
                             "block_mask": check_block_mask, "pack": check_pack}},
-    needs={"token_batches": ["batched"]},
+    needs={"ranked": ["evened"], "token_batches": ["batched"]},
     imports={"mini_samples": ["mini_samples_order.py", "mini_samples_batch.py"]})
 
 if __name__ == "__main__":

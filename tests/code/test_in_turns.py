@@ -55,6 +55,16 @@ def test_alone_nothing_is_wrong(records, workers):
     assert epoch(records, workers).tolist() == list(range(40))
 
 
+@pytest.mark.parametrize("workers", [0, 1])
+def test_alone_there_may_be_any_number_of_samples(workers):
+    assert epoch(torch.arange(7), workers).tolist() == list(range(7))
+
+
+def test_workers_that_would_wait_for_one_without_further_steps_are_refused():
+    with pytest.raises(ValueError, match="40 samples for 3 workers: give a multiple of 30"):
+        epoch(torch.arange(40), 3)
+
+
 def test_a_shared_position_goes_wrong_and_the_same_way_each_time(records):
     found = [epoch(records, 2) for _ in range(3)]
     assert bool((found[0] != torch.arange(40)).any()) != records.own

@@ -238,6 +238,7 @@ def test_fact_that_stands_in_one_language_only_is_found(zh, en, what):
     ("$a  + b$", "$a + b$"),
     ("共 1,024 个。", "1024 in all."),
     ("有 2 万个，不是 2000 万。", "There are 20,000, not 20 million."),
+    ("有 192 万个，约 1.5 千种。", "There are 1.92 million, of about 1,500 kinds."),
     ("占 4 字节，快 3 倍。", "It takes four bytes and is 3× as fast."),
     ("快 2 倍。", "It is twice as fast."),
     ("一共四个字节。", "It takes 4 bytes."),

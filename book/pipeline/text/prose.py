@@ -299,7 +299,7 @@ def _numbers(text: Text) -> dict[str, set[str]]:
         for match in NUMBER.finditer(prose):
             value = match["digits"].replace(",", "") + match["rest"]
             if value.count(".") < 2:  # two points make a version
-                value = f"{Decimal(value).normalize() * SCALES.get(match['scale'], 1):f}"
+                value = f"{(Decimal(value) * SCALES.get(match['scale'], 1)).normalize():f}"
             unit = [u for i, u in enumerate(UNITS) if match[f"u{i}"]]
             found[value].add(unit[0] if unit else "")
     return found

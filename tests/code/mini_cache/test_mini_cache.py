@@ -25,7 +25,7 @@ from mini_cache import (
     nbytes,
     reuse_distances,
 )
-from oracles.cache_models import ModelLRU, Reads, Where
+from oracles.cache_models import ModelLRU, Reads, Where, slow_reuse_distances
 from tests.helpers.depth import cases
 
 RUNS, TREES = cases(300), cases(300)
@@ -184,16 +184,11 @@ def test_random_use_agrees_with_a_model(counted):
         lru, model = LRU(limit), ModelLRU(limit)
         for _ in range(60):
             key, size = dice.randrange(8), dice.randrange(7)
-            what = dice.choice(("get", "get", "put", "put", "put", "resize"))
-            if what == "get":
+            if dice.random() < 0.4:
                 assert lru.get(key) is model.get(key)
-            elif what == "put":
+            else:
                 value = torch.zeros(size, dtype=torch.float64)
                 assert lru.put(key, value) == model.put(key, value, 8 * size)
-            elif dice.random() < 0.3:
-                limit = 8 * dice.randrange(12)
-                lru.resize(limit)
-                model.resize(limit)
             assert [*lru.kept] == [row[0] for row in model.rows], f"seed {seed}"
             assert lru.bytes == sum(row[2] for row in model.rows) <= lru.limit_bytes
             for counter in ("hits", "misses", "evictions", "refused"):
@@ -222,15 +217,6 @@ def test_none_can_be_kept():
     dataset = Cached(Nothing(3), lru)
     assert [dataset[1], dataset[1]] == [None, None]
     assert reads == [1]
-
-
-def test_a_smaller_limit_evicts_at_once():
-    lru = LRU(80)
-    for key in range(10):
-        lru.put(key, torch.zeros(2))
-    lru.get(0)
-    lru.resize(24)
-    assert ([*lru.kept], lru.bytes, lru.evictions) == ([8, 9, 0], 24, 7)
 
 
 def test_two_views_of_a_storage_count_twice():
@@ -351,6 +337,12 @@ def test_a_dataset_that_gives_many_is_asked_once_a_block():
     assert (dataset.read, dataset.dataset.reads) == (10, 0)
 
 
+@pytest.mark.parametrize("size", [0, -1])
+def test_a_block_of_no_sample_is_refused(size):
+    with pytest.raises(ValueError, match=f"size={size}: a block has at least one sample"):
+        ReadAhead(Reads(5), size)
+
+
 # ---- asking the sampler --------------------------------------------------------------------------
 
 def test_distances_say_what_an_lru_of_any_size_hits(counted):
@@ -368,6 +360,13 @@ def test_distances_say_what_an_lru_of_any_size_hits(counted):
                     lru.put(i, torch.zeros(1, dtype=torch.float64))
             assert hits == [distance < room for distance in distances], f"seed {seed}"
     counted("random orders whose distances mini_cache tells", RUNS)
+
+
+def test_distances_are_those_of_a_list_that_is_searched():
+    for seed in range(RUNS):
+        dice = random.Random(seed)
+        order = dice.choices(range(dice.randrange(1, 40)), k=dice.randrange(120))
+        assert reuse_distances(iter(order)) == slow_reuse_distances(order), f"seed {seed}"
 
 
 def test_within_an_epoch_nothing_comes_again():

@@ -7,8 +7,15 @@ from collections import OrderedDict, deque
 import pytest
 import torch
 
-from mini_cache import LRU, Cached, ReadAhead, nbytes
-from oracles.cache_models import NaiveAhead, NaiveCache, NaiveCached, Noisy, Reads
+from mini_cache import LRU, Cached, ReadAhead, nbytes, reuse_distances
+from oracles.cache_models import (
+    NaiveAhead,
+    NaiveCache,
+    NaiveCached,
+    Noisy,
+    Reads,
+    slow_reuse_distances,
+)
 
 
 def number():
@@ -120,6 +127,20 @@ def test_a_hit_costs_the_same_in_a_large_cache(n):
     assert comparisons(lru.get, wanted) <= 4
     assert lru.hits == 200
     assert type(lru.kept) is OrderedDict
+
+
+@pytest.mark.parametrize("n", [100, 1_000])
+def test_a_distance_is_found_without_a_search_through_all_indices(n):
+    names = random.Random(0).choices(range(n), k=4 * n)
+
+    def compared(distances):
+        Equals.compared = 0
+        found = distances(map(Equals, names))
+        return Equals.compared / len(names), found
+    searched, quick = compared(slow_reuse_distances), compared(reuse_distances)
+    assert searched[1] == quick[1]
+    assert searched[0] > n / 4
+    assert quick[0] <= 4
 
 
 def test_what_you_change_in_place_is_not_changed_in_the_cache():

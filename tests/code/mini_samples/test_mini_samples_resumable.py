@@ -116,3 +116,31 @@ def test_what_cannot_go_on_is_refused():
             Resumable(*wrong)
     with pytest.raises(ValueError, match="8 samples, the dataset has 9"):
         Resumable(9, 2).load_state_dict(Resumable(8, 2).state_dict())
+
+
+@pytest.mark.parametrize(("state", "words"), [
+    ({}, "no state of Resumable: n, seed, epoch, gone missing or no integer"),
+    ({"weight": "of a model\n"}, "no state of Resumable: n, seed"),
+    (None, "no state of Resumable"),
+    ({"n": 8, "seed": 0, "epoch": 0}, "no state of Resumable: gone missing"),
+    ({"n": 8, "seed": 0, "epoch": None, "gone": 0}, "no state of Resumable: epoch missing or no"),
+    ({"n": 8, "seed": 0, "epoch": 0, "gone": 8}, "damaged: epoch 0, 8 of 8 samples gone"),
+    ({"n": 8, "seed": 0, "epoch": 0, "gone": -2}, "damaged"),
+    ({"n": 8, "seed": 0, "epoch": -1, "gone": 0}, "damaged"),
+])
+def test_a_foreign_or_damaged_state_is_refused_in_one_line(state, words):
+    sampler = Resumable(8, 2, seed=5)
+    with pytest.raises(ValueError, match=words) as found:
+        sampler.load_state_dict(state)
+    assert "\n" not in str(found.value)
+    assert sampler.state_dict() == {"n": 8, "seed": 5, "epoch": 0, "gone": 0}
+
+
+def test_where_fewer_are_left_than_ranks_miss_they_come_more_than_twice():
+    ranks = [Resumable(5, 1, rank, 4) for rank in range(4)]
+    ranks[0].trained()
+    for sampler in ranks[1:]:
+        sampler.load_state_dict(ranks[0].state_dict())
+    [last] = {i for sampler in ranks for i in flat(sampler)}
+    assert [flat(sampler) for sampler in ranks] == [[last]] * 4
+    assert [ranked(1, rank, 4) for rank in range(4)] == [[0]] * 4

@@ -208,6 +208,48 @@ def test_states_that_do_not_belong_together_are_refused(reader, shards):
             other.load_state_dict(one.state_dict())
 
 
+@pytest.mark.parametrize(("change", "words"), [
+    (lambda state: None, "no state of Shards: samples, seed"),
+    (lambda state: {"n": 8, "seed": 0, "epoch": 0, "gone": 2}, "no state of Shards: samples"),
+    (lambda state: {"weight": "of a model\n"}, "no state of Shards: samples"),
+    (lambda state: state.pop("ranks") and state, "Shards: ranks missing"),
+    (lambda state: state | {"epoch": "4"}, "damaged state of Shards"),
+    (lambda state: state | {"epoch": "four"}, "damaged state of Shards"),
+    (lambda state: state | {"ranks": None}, "damaged state of Shards"),
+    (lambda state: state | {"ranks": []}, "damaged state of Shards"),
+    (lambda state: state | {"stages": [{"world": 1}]}, "damaged state of Shards"),
+    (lambda state: state | {"stages": 7}, "damaged state of Shards"),
+    (lambda state: state | {"stages": [7]}, "damaged state of Shards"),
+    (lambda state: state | {"stages": [{"world": 1, "workers": 2, "given": [3]}]}, "damaged"),
+    (lambda state: state | {"stages": [{"world": 1, "workers": 1, "given": [-3]}]}, "damaged"),
+    (lambda state: state | {"stages": [{"world": 1, "workers": 1, "given": [None]}]}, "damaged"),
+    (lambda state: state | {"stages": [{"world": 0, "workers": 1, "given": []}]}, "damaged"),
+])
+def test_a_foreign_or_damaged_state_is_refused_in_one_line(reader, shards, change, words):
+    data = Shards(shards(10, 3))
+    taken(reader, data, 0, 1, 2)
+    state, fresh = change(data.state_dict()), Shards(shards(10, 3))
+    before = fresh.state_dict()
+    for load in (fresh.load_state_dict, lambda state: together([data.state_dict(), state])):
+        with pytest.raises(ValueError, match=words) as found:
+            load(state)
+        assert "\n" not in str(found.value)
+    assert fresh.state_dict() == before
+
+
+def test_the_states_of_no_rank_are_refused_and_an_iterator_of_states_will_do(shards):
+    with pytest.raises(ValueError, match="give the states of all ranks, at least one"):
+        together([])
+    states = [Shards(shards(10, 3), rank, 2).state_dict() for rank in range(2)]
+    assert together(iter(states)) == together(states)
+
+
+def test_without_a_buffer_a_piece_comes_in_reading_order(shards):
+    data, piece = Shards(shards(10, 3), seed=3, epoch=2), [4, 9, 0, 7, 1]
+    assert data.order(piece, 0, 1) == piece
+    assert Shards(shards(10, 3), buffer=4).order(piece, 0, 1) != piece
+
+
 # ---- in a loader ---------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("workers", [0, 2])

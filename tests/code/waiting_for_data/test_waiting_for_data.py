@@ -11,11 +11,10 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, Sampler
 import waiting_for_data
 from book.pipeline.ground.paths import CODE
 from inside.data.observe.pretended import Pretended
-from waiting_for_data import Waiting, examine, in_main
+from waiting_for_data import Refused, Waiting, examine, in_main
 from waiting_for_data_report import ms, share_of
 
 HUNDREDTH = dict.fromkeys(range(7, 12_800, 100), 1000)  # one sample in a hundred
-
 
 
 def report_of(step, **planted):
@@ -204,15 +203,53 @@ def test_batches_that_were_read_before_are_skipped_where_there_are_more():
 
 def test_streams_and_datasets_that_make_whole_batches_are_timed_too():
     time = [0.0]
-    stream = made(Stream(Rows(10, time)), time, batch_size=4)
-    assert dict(stream.seconds) == pytest.approx({i: (i + 1) / 1000 for i in range(10)})
-    assert stream.size == 4  # the last one, of 2, isn't whole
-    short = made(Stream(Rows(3, time)), time, batch_size=4)
+    stream = made(Stream(Rows(11, time)), time, batch_size=4)
+    assert dict(stream.seconds) == pytest.approx({i: (i + 1) / 1000 for i in range(1, 11)})
+    assert stream.size == 4  # after the first sample, two batches; the rest isn't a whole one
+    short = made(Stream(Rows(4, time)), time, batch_size=4)
     assert (short.size, len(short.seconds)) == (3, 3), "a stream of less than a batch"
     assert made(Whole(8, time), time, batch_size=None).size == 1, "torch asks for one at a time"
     batches = made(Rows(10, time), time, batch_size=None)
     assert (batches.size, len(batches.seconds)) == (1, 10)
     assert batches.fetch == pytest.approx(0.0055)
+
+
+class Lazy(Rows):
+    """The first sample, in whatever process, opens a file, which moves `time` by 100 s."""
+
+    def open(self):
+        self.time[0] += 0 if hasattr(self, "file") else 100
+        self.file = True
+
+    def __getitem__(self, i):
+        self.open()
+        return super().__getitem__(i)
+
+
+class LazyWhole(Lazy):
+    def __getitems__(self, indices):
+        return [self[i] for i in indices]
+
+
+@pytest.mark.parametrize("kind", [Lazy, LazyWhole, lambda *given: Stream(Lazy(*given))])
+@pytest.mark.parametrize("skip", [0, 2])
+def test_a_file_that_the_first_sample_opens_is_not_the_cost_of_samples(kind, skip):
+    time = [0.0]
+    found = made(kind(40, time), time, skip, batch_size=4)
+    assert max(taken for _, taken in found.seconds) < 1
+    assert found.cpu == pytest.approx(1)
+
+
+def test_what_the_first_collate_loads_is_not_the_cost_of_collating():
+    time, loaded = [0.0], []
+
+    def collate(samples):
+        time[0] += 0.25 if loaded else 100
+        loaded.append(True)
+        return samples
+
+    assert made(Rows(8, time), time, batch_size=4, collate_fn=collate).collate == 0.25
+    assert made(Rows(2, time), time, batch_size=4, collate_fn=collate).collate == 0.25
 
 
 def test_about_two_hundred_samples_are_enough():
@@ -260,8 +297,62 @@ def test_a_persistent_loader_prefetches_only_when_its_next_epoch_begins():
 
 @pytest.mark.parametrize(("size", "words"), [(0, "empty"), (2, "a single batch")])
 def test_too_few_batches_are_refused(size, words):
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(Refused, match=words):
         examine(DataLoader(torch.zeros(size, 1), 2), print)
+
+
+class Once(IterableDataset):
+    """A stream that is over after its first epoch, as an open generator is."""
+
+    def __init__(self, size):
+        self.rest = iter(range(size))
+
+    def __iter__(self):
+        return self.rest
+
+
+@pytest.mark.parametrize(("size", "words"), [
+    (6, "after its first epoch: its dataset or sampler can be iterated only once"),
+    (4 * 24, "in the main process the dataset gives no sample")])
+def test_a_loader_that_can_be_read_only_once_is_refused(size, words):
+    with pytest.raises(Refused, match=words):
+        examine(DataLoader(Once(size), 4), lambda batch: None, batches=11)
+
+
+class Opened(Rows):
+    """Its file is opened by `open_it`, in each worker."""
+
+    file = None
+
+    def __getitem__(self, i):
+        return self.file[i] if self.strict else super().__getitem__(i)
+
+
+def open_it(worker):
+    torch.utils.data.get_worker_info().dataset.file = range(99)
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_where_the_init_function_of_workers_did_not_run_is_said(workers):
+    dataset = Opened(12, [0.0])
+    dataset.strict = False
+    context = "fork" if workers else None
+    loader = DataLoader(dataset, 4, num_workers=workers, worker_init_fn=open_it,
+                        multiprocessing_context=context)
+    *_, line, last = str(examine(loader, lambda batch: None, batches=2)).splitlines()
+    assert ("where worker_init_fn doesn't run" in line) == bool(workers)
+    assert last.startswith("waits for data ")
+
+
+def test_an_error_of_a_sample_that_misses_the_init_function_says_so():
+    dataset = Opened(12, [0.0])
+    dataset.strict = True
+    loader = DataLoader(dataset, 4, num_workers=1, worker_init_fn=open_it,
+                        multiprocessing_context="fork")
+    with pytest.raises(TypeError, match="not subscriptable") as found:
+        examine(loader, lambda batch: None, batches=2)
+    [note] = found.value.__notes__
+    assert "in the main process, where worker_init_fn doesn't run" in note
 
 
 # ---- the command -------------------------------------------------------------------------------
@@ -276,12 +367,17 @@ def no_loader():
     return [1, 2]
 def empty():
     return DataLoader([], 4)
+class Broken(list):
+    def __getitem__(self, i):
+        raise ValueError("sample 3 is broken")
+def broken():
+    return DataLoader(Broken(range(8)), 4)
 number = 3
 '''
 
 
-def command(folder, *arguments):
-    (folder / "mine.py").write_text(MODULE, encoding="utf-8")
+def command(folder, *arguments, more=""):
+    (folder / "mine.py").write_text(MODULE + more, encoding="utf-8")
     return subprocess.run([sys.executable, str(CODE / "waiting_for_data.py"), *arguments],
                           cwd=folder, capture_output=True, text=True, check=False)
 
@@ -293,16 +389,41 @@ def test_the_command_ends_in_one_line_that_answers(tmp_path):
     assert "; try " in done.stdout
 
 
+OWN_ERRORS = {  # a module's own errors, or those of what it makes: (more lines of it, its error)
+    "a sample raises ValueError": ("", "mine:broken", "ValueError: sample 3 is broken"),
+    "the module has a wrong name": ("torch.nowhere", "mine:make_loader",
+                                    "has no attribute 'nowhere'"),
+    "the module imports what is missing": ("import nowhere", "mine:make_loader",
+                                           "No module named 'nowhere'"),
+    "the module of the step imports what is missing": ("", "mine:make_loader --step other:step",
+                                                       "No module named 'nowhere'")}
+
+
+@pytest.mark.parametrize("name", OWN_ERRORS)
+def test_errors_of_the_program_that_is_examined_keep_their_traceback(tmp_path, name):
+    lines, arguments, words = OWN_ERRORS[name]
+    (tmp_path / "other.py").write_text("import nowhere", encoding="utf-8")
+    done = command(tmp_path, *arguments.split(), more=lines)
+    last = done.stderr.splitlines()[-1]
+    assert done.returncode == 1
+    assert done.stderr.startswith("Traceback")
+    assert "another exception" not in done.stderr
+    assert words in last
+
+
 @pytest.mark.parametrize(("arguments", "words"), [
-    (["mine"], "write it as module:name"),
+    (["mine"], "mine: give a function that returns your DataLoader, as module:name"),
+    (["path/mine:make"], "as module:name"),
+    ([".mine:make"], "as module:name"),
+    (["mine.py:make_loader"], "'mine' is not a package"),
     (["nothing_here:make"], "can't import nothing_here"),
-    (["mine:nothing"], "mine has no nothing"),
+    (["mine:nothing"], "mine.py'> has no nothing"),
     (["mine:number"], "not a function"),
     (["mine:no_loader"], "returns list, not a DataLoader"),
     (["mine:empty"], "the loader is empty"),
     (["mine:make_loader", "--step", "-1"], "give seconds, 0 or more"),
-    (["mine:make_loader", "--step", "mine:number"], "not a function of a batch"),
-    (["mine:make_loader", "--step", "soon"], "write it as module:name"),
+    (["mine:make_loader", "--step", "mine:number"], "give seconds or a function of a batch"),
+    (["mine:make_loader", "--step", "soon"], "soon: give seconds or a function of a batch, as mod"),
     (["mine:make_loader", "--batches", "0"], "give 1 or more"),
 ])
 def test_what_is_wrong_is_said_in_one_line(tmp_path, monkeypatch, capsys, arguments, words):

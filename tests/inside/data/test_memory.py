@@ -1,6 +1,8 @@
 """What Linux counts as the memory of a process, and what a forked process copies."""
 
 import gc
+import importlib
+import os
 import sys
 from multiprocessing import active_children, get_context
 
@@ -9,6 +11,7 @@ import pytest
 import torch
 from torch.utils.data import DataLoader, Subset
 
+import inside.data.observe.memory as module
 from inside.data.observe.memory import copied_by, memory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has smaps_rollup")
@@ -42,6 +45,38 @@ def test_private_memory_is_part_of_the_shared_out_and_that_of_all_pages():
 def test_no_such_process():
     with pytest.raises(FileNotFoundError):
         memory(2**22 + 1)                        # more than the largest pid
+
+
+def test_a_process_that_has_ended_and_that_nobody_has_waited_for():
+    if not (pid := os.fork()):
+        os._exit(0)
+    try:
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        with pytest.raises(ProcessLookupError):
+            memory(pid)
+    finally:
+        os.waitpid(pid, 0)
+
+
+def test_without_the_file_of_linux_it_is_the_same_error_as_without_the_process(
+        monkeypatch, capfd, tmp_path):
+    monkeypatch.setattr(module, "Path", lambda text: tmp_path / text.lstrip("/"))
+    with pytest.raises(FileNotFoundError):
+        memory()
+    with pytest.raises(EOFError):
+        copied_by(int)
+    assert "FileNotFoundError" in capfd.readouterr().err
+
+
+def test_without_fork_the_module_loads_and_says_so_when_asked(monkeypatch):
+    monkeypatch.setattr(module.multiprocessing, "get_context", multiprocessing_without_fork)
+    importlib.reload(module)
+    with pytest.raises(ValueError, match="cannot find context for 'fork'"):
+        module.copied_by(int)
+
+
+def multiprocessing_without_fork(method):
+    raise ValueError(f"cannot find context for {method!r}")
 
 
 def test_work_that_fails_is_an_error(capfd):

@@ -68,6 +68,11 @@ def test_the_gpu_does_one_thing_after_the_other_and_finish_waits_for_it():
     assert loader.machine.now == 21
 
 
+def test_a_setting_that_there_is_not_is_named():
+    with pytest.raises(TypeError, match="'prefetch'"):
+        Pretended(sample=1, prefetch=4)
+
+
 def test_only_computing_counts_as_cpu_time():
     loader = Pretended(sample=10, cpu=0.25, collate=2)
     loader[0], loader.collate_fn([])

@@ -1,12 +1,10 @@
 """How much memory a process has, counted in three ways, and how much a forked process copies.
 
-Linux writes the counts of a process to `/proc/PID/smaps_rollup`; other systems have no such file.
+Linux, from 4.14 on, tells the counts of a process in `/proc/PID/smaps_rollup`.
 """
 
 import multiprocessing
 from pathlib import Path
-
-FORK = multiprocessing.get_context("fork")
 
 
 def memory(pid="self"):
@@ -14,8 +12,9 @@ def memory(pid="self"):
 
     "rss" counts every page in full, "pss" divides a page among the processes that have it, and
     "private" counts only pages that no other process has (what some tools call USS). Raises
-    `FileNotFoundError` if there is no such process. Source: `Documentation/filesystems/proc.rst`
-    of the Linux kernel.
+    `FileNotFoundError` if there is no such process, and on systems without this file;
+    `ProcessLookupError` if it has ended and nobody has waited for it; `PermissionError` if it is
+    not yours. Source: `Documentation/filesystems/proc.rst` of the Linux kernel.
     """
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
     kilobytes = {name: int(rest.split()[0]) for name, rest in (line.split(":") for line in lines)}
@@ -28,10 +27,12 @@ def copied_by(work):
     """Bytes that a forked process gets for itself alone while it runs `work()`.
 
     The process starts as a forked worker of a `DataLoader` does, and ends afterwards. Raises
-    `EOFError` if `work` raises or the process is killed.
+    `EOFError` if `work` raises, if the process is killed, and where `memory` raises in it, as on
+    systems without `/proc`; `ValueError` on systems that cannot fork.
     """
-    ours, theirs = FORK.Pipe(duplex=False)
-    process = FORK.Process(target=report_growth, args=(work, theirs))
+    fork = multiprocessing.get_context("fork")
+    ours, theirs = fork.Pipe(duplex=False)
+    process = fork.Process(target=report_growth, args=(work, theirs))
     process.start()
     theirs.close()
     try:
@@ -42,7 +43,10 @@ def copied_by(work):
 
 
 def report_growth(work, end):
-    """Send through `end` by how much `work()` makes the private memory of this process grow."""
+    """Send through `end` by how much `work()` makes the private memory of this process grow.
+
+    Raises what `memory` and `work` raise.
+    """
     before = memory()["private"]
     work()
     end.send(memory()["private"] - before)

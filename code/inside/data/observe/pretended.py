@@ -7,8 +7,6 @@ Nothing sleeps and no process is started, so that a run gives the same times eve
 
 from inside.data.observe.virtual_loader import Machine
 
-SETTINGS = {"num_workers": 0, "prefetch_factor": 2, "in_order": True}
-
 
 class Batches(Machine):
     """The machine of `virtual_loader`, with a time for each batch that its loader works out."""
@@ -17,12 +15,8 @@ class Batches(Machine):
         super().__init__(settings)
         self.loader, self.now = loader, now
 
-    def make(self, batch, worker, start):
-        end = start + self.loader.batch_ms(batch) * (self.loader.crowding if worker is not None
-                                                     else 1)
-        self.tasks[batch] = {"batch": batch, "worker": worker, "sent": self.now, "start": start,
-                             "end": end}
-        return end
+    def batch_ms(self, batch, worker):
+        return self.loader.batch_ms(batch) * (1 if worker is None else self.loader.crowding)
 
 
 class Pretended:
@@ -31,18 +25,22 @@ class Pretended:
     A sample takes `sample`, of which the share `cpu` needs a core (0 for a read that only waits);
     samples in `slow`, {index: factor}, take longer. `collate` is for a batch, `transfer` is what
     each batch costs the main process if there are workers. Workers that want more than `cores`
-    get less of one each, as if all were always busy.
+    get less of one each, as if all were always busy. `num_workers`, `prefetch_factor` and
+    `in_order` are torch's own.
     """
 
+    worker_init_fn = None
+
     def __init__(self, *, sample, batch_size=32, collate=0, transfer=0, cpu=1, cores=4, slow=(),
-                 batches=400, **settings):
-        self.settings = SETTINGS | settings | {"batches": batches}
+                 batches=400, num_workers=0, prefetch_factor=2, in_order=True):
+        self.settings = {"num_workers": num_workers, "prefetch_factor": prefetch_factor,
+                         "in_order": in_order, "batches": batches}
         self.sample, self.slow, self.cpu, self.cores = sample, dict(slow), cpu, cores
         self.collate, self.transfer, self.batch_size = collate, transfer, batch_size
         self.machine, self.used = Batches(self, self.settings, 0), 0  # ms of CPU time
         self.device_free = 0
-        self.num_workers = self.settings["num_workers"]
-        self.prefetch_factor = self.settings["prefetch_factor"] if self.num_workers else None
+        self.num_workers = num_workers
+        self.prefetch_factor = prefetch_factor if num_workers else None
         self.batch_sampler = [range(first, first + batch_size)
                               for first in range(0, batches * batch_size, batch_size)]
         self.dataset = self

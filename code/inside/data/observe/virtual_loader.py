@@ -66,15 +66,18 @@ class Machine:
 
     def make(self, batch, worker, start):
         """Note when `batch` is made; returns when it is ready."""
-        slow, which = self.settings["slow"], self.settings["which"]
-        is_slow = which == {"worker": worker, "batch": batch}.get(slow)
-        share = 1 + (self.settings["spread"] / 100) * (SPREAD[batch % len(SPREAD)] - 1)
-        whole = max(1, floor(self.settings["fetch"] * share + 0.5))
-        end = start + whole * (self.settings["factor"] if is_slow else 1)
+        end = start + self.batch_ms(batch, worker)
         self.tasks[batch] = {"batch": batch, "worker": worker, "sent": self.now, "start": start,
                              "end": end}
         return end
 
+    def batch_ms(self, batch, worker):
+        """How long `worker`, None for the main process, takes to make `batch`."""
+        slow, which = self.settings["slow"], self.settings["which"]
+        is_slow = which == {"worker": worker, "batch": batch}.get(slow)
+        share = 1 + (self.settings["spread"] / 100) * (SPREAD[batch % len(SPREAD)] - 1)
+        whole = max(1, floor(self.settings["fetch"] * share + 0.5))
+        return whole * (self.settings["factor"] if is_slow else 1)
 
     def pin(self, batch):
         """Note when `batch` is pinned, after those that were before; returns when."""
