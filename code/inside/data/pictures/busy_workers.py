@@ -5,18 +5,20 @@ from inside.pictures.svg import Picture, bilingual, box, svg, text
 WIDTH, BAR, APART = 350, 20, 24  # px: picture, height of a bar, from worker to worker
 HEAD, TAIL = 34, 12  # px above the bars of a plan, and below them
 ROOM = 2  # seconds: a shorter bar has no room for its number
+NAMES = {"in turn": ("轮流派", "in turn"),
+         "fewest": ("派给手里任务最少的", "to the worker with the fewest tasks")}
 
 
 def draw_busy(plans):
-    """Picture of {(name in Chinese, in English): [(worker, begin, end) of batch 0, 1, …]}."""
+    """Picture of {a name of NAMES: [(worker, begin, end) of batch 0, 1, …]}."""
     last = max(end for plan in plans.values() for _, _, end in plan)
     parts, described, y = [], [], 0
-    for (zh, en), plan in plans.items():
+    for name, plan in plans.items():
         workers = 1 + max(worker for worker, _, _ in plan)
-        parts.append(bilingual(0, y + 12, zh, en))
+        parts.append(bilingual(0, y + 12, *NAMES[name]))
         parts += [bar(k, *made, y + HEAD, (WIDTH - 2) / last) for k, made in enumerate(plan)]
         y += HEAD + workers * APART + TAIL
-        described.append(en)
+        described.append(name)
         described += [f"  worker {w}: " + " ".join(f"{k} ({begin}-{end})" for k, (who, begin, end)
                                                    in enumerate(plan) if who == w)
                       for w in range(workers)]
