@@ -6,8 +6,10 @@ from inside.data.pictures.slots import draw_slots
 from tests.helpers.pictures import assert_every_text_lies_inside, assert_narrow_enough_for_a_phone
 
 
-@pytest.mark.parametrize("rows", [{"3 kept": (3, 2, 0)},
-                                  {"18 kept": (18, 2, 0), "36 kept": (18, 2, 2), "let go": (0, 0, 22)}])
+@pytest.mark.parametrize("rows", [
+    {"3 kept": (3, 2, 0)},
+    {"18 kept": (18, 2, 0), "36 kept": (18, 2, 2), "let go": (0, 0, 22)},
+])
 def test_picture(rows):
     picture = draw_slots(rows)
     assert_every_text_lies_inside(picture)
