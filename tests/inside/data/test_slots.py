@@ -19,3 +19,4 @@ def test_picture(rows):
         for name, (lent, busy, idle) in rows.items()]
     assert picture.svg.count('fill-opacity="0.6"') == sum(lent for lent, _, _ in rows.values())
     assert picture.svg.count('stroke-width="2"') == sum(busy for _, busy, _ in rows.values())
+    assert picture.svg.count('stroke-opacity="0.35"') == sum(idle for _, _, idle in rows.values())
