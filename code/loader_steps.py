@@ -1,11 +1,13 @@
 """The loader that "Build your own loader" and the two sections after it write, piece by piece.
 
 Read it from top to bottom: one reply, the helper that makes it, a worker process, an epoch. It is
-small because it trusts everybody: a worker that dies is not replaced. `mini_loader` does that. The
-functions that workers answer with are closures, which only fork can give to a process; Windows has
-no fork.
+small because it trusts everybody. A worker that dies, or makes a batch that can't be pickled, is
+not replaced, and the epoch raises `EOFError`; a task has to fit into a pipe. `mini_loader` does
+better. The functions that workers answer with are closures, which only fork can give to a process;
+Windows has no fork.
 """
 import multiprocessing
+import signal
 import threading
 import weakref
 from contextlib import suppress
@@ -62,7 +64,7 @@ def opened(reply):
 
 def serve(pipe, answer):
     """Answer tasks until the other end of the pipe is closed."""
-    with suppress(EOFError, OSError):
+    with suppress(EOFError, ConnectionError):
         while True:
             pipe.send(answer(pipe.recv()))
 
@@ -75,7 +77,11 @@ def start(answer):
 
 
 def work(pipe, answer):
-    """`serve`, in a process. It closes what fork has copied, or no worker would get end of file."""
+    """`serve`, in a process. It closes what fork has copied, or no worker would get end of file.
+
+    Ctrl-C reaches all processes of a terminal; the main process decides what it means.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     for end in OURS:
         end.close()
     torch.set_num_threads(1)
@@ -154,6 +160,8 @@ class Machine(Epoch):
     """An epoch with worker processes, which end when nothing refers to it. Yields batches."""
 
     def __init__(self, answer, batches, workers=2):
+        if workers < 1:                     # else an epoch of nothing
+            raise ValueError(f"{workers} workers: there must be at least one")
         self.workers = [Worker(answer) for _ in range(workers)]
         self.close = weakref.finalize(self, end_all, self.workers)
         self.limit = 2 * workers

@@ -2,6 +2,8 @@
 
 import itertools
 import multiprocessing
+import os
+import signal
 import threading
 
 import pytest
@@ -85,3 +87,47 @@ def test_two_epochs_at_once_end_each_on_its_own():
     del first
     assert not any(process.is_alive() for process in processes)
     assert torch.stack(list(second)).flatten().tolist() == list(range(6))
+
+
+@pytest.mark.parametrize("workers", [0, -1])
+def test_no_workers_are_an_error_and_not_an_epoch_of_nothing(workers):
+    with pytest.raises(ValueError, match="at least one"):
+        Machine(answerer(Numbers(4)), [[0], [1]], workers)
+
+
+def test_ctrl_c_is_left_to_the_main_process():
+    epoch = Machine(answerer(Numbers(20)), [[i] for i in range(20)])
+    assert int(next(epoch)) == 0
+    assert int(next(epoch)) == 1  # both workers have answered, so both are past their beginning
+    for worker in epoch.workers:
+        os.kill(worker.process.pid, signal.SIGINT)
+    assert [int(batch) for batch in epoch] == list(range(2, 20))
+
+
+def test_an_oserror_out_of_an_answer_is_not_taken_for_a_closed_pipe(monkeypatch):
+    seen = []
+    monkeypatch.setattr(threading, "excepthook", lambda args: seen.append(args.exc_type))
+
+    def answer(task):
+        raise FileNotFoundError(task)
+
+    pipe = start(answer)
+    pipe.send("a photo")
+    with pytest.raises(EOFError):
+        pipe.recv()
+    assert seen == [FileNotFoundError]
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_only_fork_copies_our_end_of_a_pipe(method):
+    context = multiprocessing.get_context(method)
+    ours, theirs = context.Pipe()
+    process = context.Process(target=theirs.poll, args=(None,), daemon=True)  # until end of file
+    process.start()
+    theirs.close()
+    ours.close()
+    process.join(30)
+    alive = process.is_alive()
+    process.kill()
+    process.join()
+    assert not alive
