@@ -4,7 +4,6 @@ import json
 from itertools import pairwise
 
 import pytest
-from torch.utils import data
 
 from benchmarks import loader_knobs as bench
 from book.pipeline.ground.paths import RESULTS
@@ -21,18 +20,6 @@ def small(workload):
     other = {name: {**given, "dataset": kind(6, **({"whole": True} if name == "whole" else {}))}
              for name, given in workload.other.items()}
     return bench.Workload(workload.key, workload.zh, workload.en, kind(6), 2, other)
-
-
-def test_the_rate_counts_samples_between_first_and_last_look_at_the_clock():
-    clock = iter([10.0, 12.0])
-    loader = data.DataLoader(bench.Rows(8), 3)
-    assert bench.epoch(loader, 8, clock=lambda: next(clock)) == 4.0
-
-
-def test_an_epoch_with_samples_out_of_place_ends_the_script():
-    loader = data.DataLoader(bench.Rows(8), 3, sampler=[1, 0, *range(2, 8)])
-    with pytest.raises(SystemExit, match=r"not 0 … 7"):
-        bench.epoch(loader, 8)
 
 
 @pytest.mark.parametrize("workload", bench.all_workloads(), ids=lambda one: one.key)
