@@ -5,7 +5,8 @@ of this edition, and the page that stands in for one that is not kept.
     edition.json           which edition this is, and the address of its list
     offline-files.json     {edition, shell: [path], bytes, files: [row],
                             downloads: {list: address, bytes, wire}}
-                           row: path, digest, bytes with gzip; of a page its stamp, and its title:
+                           row: path, digest, bytes with gzip (to a thousand: each page loads
+                           this list); of a page its stamp, and its title:
                            1 where a link of the front page has it, which is kept anyway
     offline-downloads.json [row]: apart, because few readers keep notebooks and code files
 
@@ -89,7 +90,7 @@ def listing(site: Path) -> dict:
             "shell": sorted(str(path.relative_to(site)) for path in shell),
             "bytes": weight(files), "files": rows,
             "downloads": {"list": write_list(site, APART, apart), "bytes": weight(downloads),
-                          "wire": sum(wire for _, _, wire in apart)}}
+                          "wire": sum(row[2] for row in apart)}}
 
 
 def weight(paths: Iterable[Path]) -> int:
@@ -142,10 +143,10 @@ def titles(site: Path) -> dict[str, str]:
 
 
 def row(site: Path, path: Path, known: dict[str, str]) -> list:
-    """Path, digest, bytes with gzip; of a page its stamp, and its title as HTML; 1 if `known`."""
+    """Path, digest, bytes with gzip to a thousand; of a page its stamp, its title as HTML or 1."""
     content = path.read_bytes()
     found = [str(path.relative_to(site)), digests.of(content)[:DIGITS],
-             len(gzip.compress(content, 6, mtime=0))]
+             round(len(gzip.compress(content, 6, mtime=0)), -3)]
     if path.suffix != ".html":
         return found
     stamp, listed = page(found[0], content.decode())
