@@ -26,7 +26,7 @@ def test_on_a_phone_the_contents_open_over_the_page_and_close_where_they_were(pa
     page.keyboard.press("Escape")
     assert not drawer.count()
     assert page.evaluate(FOCUSED) == "contents-button"
-    assert page.evaluate(PLACE) == "page"
+    assert page.evaluate(PLACE) == "page has-headings"
 
 
 def test_a_way_in_the_drawer_closes_it(page_of):
