@@ -94,12 +94,12 @@ def test_a_broken_edit_is_one_line_and_the_page_goes_on(section):
     assert f"{SECTION}.md:" in said
     assert "cell metadata is not JSON" in said
     assert "There is the" in shown  # the page before
-    printed = section.said.read_text()
-    assert printed.count("not JSON") == 1
-    assert "Traceback" not in printed
     mended = section.save("There is the [drill]", "Again there is the [drill]")
     assert "Again there is the" in mended
     assert not FAULT.search(mended)
+    printed = section.said.read_text()  # a page is shown before its line is printed
+    assert printed.count("not JSON") == 1
+    assert "Traceback" not in printed
 
 
 def test_an_unknown_key_of_a_cell_is_named(section):
