@@ -34,7 +34,7 @@ def written(file):
     """
     tree = ast.parse(file.read_text("utf-8"))
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)
-             and ast.unparse(node.func) in ("report.write", "run") and node.args]
+             and ast.unparse(node.func) in ("report.write", "report.run", "run") and node.args]
     literal = {node.args[0].value for node in calls if isinstance(node.args[0], ast.Constant)}
     every = {node.value for node in ast.walk(tree)
              if isinstance(node, ast.Constant) and isinstance(node.value, str)}
