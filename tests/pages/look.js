@@ -96,7 +96,9 @@ window.look = (() => {
     const wide = all("article .wide-table")
       .filter((box) => box.scrollWidth > box.clientWidth + 1); // one pixel is rounding
     return { cut: short.map((code) => told(code)),
-      stuck: wide.filter((box) => (box.scrollLeft = 99, !box.scrollLeft)).map((box) => told(box)),
+      // a script can scroll what is hidden, a finger cannot
+      stuck: wide.filter((box) => (box.scrollLeft = 99, !box.scrollLeft)
+        || !/auto|scroll/.test(getComputedStyle(box).overflowX)).map((box) => told(box)),
       unreachable: wide.filter((box) => box.tabIndex !== 0).map((box) => told(box)) };
   }
 

@@ -66,8 +66,8 @@ PLANTED = {
         '<span class="pre">tensor</span> <span class="pre">stride</span></code></td></tr></table>',
         r"\[390 zh\] #f11 code: is cut in a table"),
     "a table that does not scroll": (
-        '<div class="wide-table" id="f12" style="overflow:clip; '
-        'width:90px"><table><tr><td>' + "long&nbsp;" * 20 + "</td></tr></table>"
+        '<div class="wide-table" id="f12" style="overflow:hidden scroll; '
+        'overflow-x:clip; width:90px"><table><tr><td>' + "long&nbsp;" * 20 + "</td></tr></table>"
         "</div>", r"\[390 zh\] div\.wide-table#f12: does not scroll"),
     "a table that Tab does not reach": (
         '<div class="wide-table" id="f13" style="overflow:auto; width:90px">'
